@@ -21,6 +21,7 @@ from tests.sim.oracle import watching
 from tests.sim.workload import administrators
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import client as client_module
+from tests.sim.workload import finale
 from tests.sim.workload import isolation
 from tests.sim.workload import ledger as ledger_module
 from tests.sim.workload import outside
@@ -72,6 +73,9 @@ class History:
             end = ending.Ending(cloud, ledger, caller, repairs=repairs, damage=damage)
             end.add(more, images=plan.images)
             end.check(plan.moments(now.time()))
+            if plan.used:
+                finale.Finale(cloud, ledger, caller).run()
+                end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:
                     now.fail(f'{fault.fate} of {fault.process} has not ended')

@@ -1,5 +1,6 @@
 """The defects: what each does, in which theme it is looked for, how it is put back."""
 
+from tests.sim.defects import answers
 from tests.sim.defects import defect
 from tests.sim.defects import outsiders
 from tests.sim.defects import requests
@@ -287,6 +288,7 @@ DEFECTS = (
     ),
     *requests.DEFECTS,
     *outsiders.DEFECTS,
+    *answers.DEFECTS,
 )
 
 

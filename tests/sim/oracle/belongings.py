@@ -2,6 +2,7 @@
 
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import devices
+from tests.sim.workload import outside
 from tests.sim.workload import owners
 
 _PROJECT = f'/volume/v3/{caller_module.PROJECT}'
@@ -70,6 +71,8 @@ class Belongings:
             if uuid in self._ledger.made['volume']:
                 if attached is not None:
                     servers = [each['instance'] for each in attached if each['volume_id'] == uuid]
+                    if uuid in self._ledger.outside.done(outside.STICK_VOLUME):
+                        status = 'available'
                     yield from self._misused(f'volume {uuid}', status, servers)
             elif status == 'available' and uuid not in copied and not _stays(volume):
                 yield f'left without a fault: volume {uuid}'

@@ -8,12 +8,16 @@ from nova_lite.verify import settling
 from tests.sim import kernel
 from tests.sim.oracle import belongings
 from tests.sim.oracle import deeds
+from tests.sim.workload import outside
 from tests.sim.world import places as places_module
 
+HOST = deeds.HOST
 # How long a snapshot may show what was begun just now.
 LOOK_S = 10
 # A migration whose server an administrator took out of it is ended by an audit.
 UNENDED = 'No saga will end migration'
+# Seconds after the last disturbance by which all sagas have ended, also those that clean up.
+HOUR_S = 3600
 BOUNDS = age_limits.AgeLimits(work=60, audit=60, power=60)
 
 
@@ -26,7 +30,7 @@ class Ending:
     def __init__(self, cloud, ledger, caller, *, repairs, damage):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
         self._repairs, self._damage = repairs, damage
-        self._more, self._images = (), False
+        self._more, self._images, self._began = (), False, 0.0
         self._deeds = deeds.Deeds(caller, ledger)
         self._belongings = belongings.Belongings(ledger, caller)
 
@@ -47,6 +51,7 @@ class Ending:
         path = self._cloud.places.path('etc', f'{self._cloud.size.apis[0]}.conf')
         reader = reader_module.Reader(conf_module.make_conf(files=[path]), places_module.ROOT)
         well, looks = 0, [self._found for _ in moments]
+        self._began = kernel.current().time()
         if len(looks) > 1:
             looks[0] = self._unverified
         try:
@@ -92,9 +97,11 @@ class Ending:
                 yield f'verify: {each}'
 
     def _sagas(self, reader):
-        for row in reader.api_db.read(sagas.every):
-            if row.active_for:
-                yield f'open saga: {row.uuid} {row.kind} {row.state}'
+        """Yield sagas that have not ended, or still clean up. They may take an hour at most."""
+        late = kernel.current().time() - self._began >= HOUR_S
+        for row in reader.api_db.read(sagas.every, active=True, cleaning=True):
+            told = f'open saga: {row.uuid} {row.kind} {row.state} {row.error}'
+            yield deeds.Lasting(told) if late else told
 
     def _servers(self):
         """Yield acknowledged servers that are not there once, and deleted ones that are."""
@@ -138,4 +145,13 @@ class Ending:
         kernel.current().log('server', told)
         if server['OS-EXT-STS:task_state'] is not None or server['status'] in ('BUILD', 'UNKNOWN'):
             yield f'not ended: {told}'
+        if server['id'] in self._ledger.lacking and server['status'] != 'ERROR':
+            yield f'needs a device that no host has: {told}'
+        if server['status'] == 'ERROR' and server[HOST] is None and self._has_run(server):
+            yield f'in ERROR on no host: {told}: {server.get("fault")}'
         yield from self._deeds.findings(server)
+
+    def _has_run(self, server):
+        """Return whether a server has run, and no administrator said that it is in ERROR."""
+        said = self._ledger.outside.values(outside.RESET, server['id'])
+        return server['OS-SRV-USG:launched_at'] is not None and 'error' not in said

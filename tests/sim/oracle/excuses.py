@@ -26,6 +26,9 @@ HARMLESS = ('clock', 'power off', losses.FATE)
 # A bus that was silent delivers what it accepted, and the rest is sent again.
 BUS = 'bus-'
 ENDURED = ('api', 'super', 'conductor', BUS)
+# A cell whose database does not answer is waited for, so that it does not leave servers without a
+# host.
+BLACKOUT = 'blackout'
 # Kinds of faults by which reports of hosts come too late: a database may be slow.
 SILENCING = ('nemesis', 'begin')
 # What refuses no request, and reports for no host, but may leave a database locked.
@@ -47,6 +50,13 @@ class Excuses:
         # a host could not do what it should have done to a guest.
         met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
         return any(met(fault, call) for fault in self._faults.injected)
+
+    def of_blackout(self, call):
+        """Return whether a list may lack servers: of a cell whose database did not answer."""
+        return any(
+            fault.fate == BLACKOUT and fault.overlaps(call.began, call.ended, AFTERMATH_S)
+            for fault in self._faults.injected
+        )
 
     def of_delay(self, call):
         """Return whether a fault met work of the request, which may end late or be undone."""
@@ -85,11 +95,12 @@ class Excuses:
         server: its id; work: [(request id, begin, end), ...] of its actions
         hosts: that it was on, or was to be on; None: of any
         """
+        no_host = NO_HOST in message
         return message.startswith(self._refusals) or any(
-            _hurt(fault, action, None if NO_HOST in message else hosts)
+            _hurt(fault, action, None if no_host else hosts)
             for fault in self._faults.injected
             for action in work
-            if not _is_of_another(fault, server)
+            if not _is_of_another(fault, server) and not (no_host and fault.fate == BLACKOUT)
         )
 
 

@@ -18,6 +18,8 @@ ALLOCATED, CONSUMER = (
     'has allocations of',
     re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'),
 )
+# The chance to choose a server with a task, or a host that is down.
+AIMED = 0.7
 OF_STATES = (*(outside.RESET,) * 3, 'archive')
 OF_HOSTS = (
     *(DELETE_SERVICE, DELETE_SERVICE, 'delete provider'),
@@ -54,8 +56,9 @@ class Administrator:
         """
         code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
         servers = found['servers'] if code == 200 else ()
-        if servers := [each['id'] for each in servers if each.get(LAUNCHED) and each.get(HOST)]:
-            uuid = self.rng.choice(servers)
+        if servers := [each for each in servers if each.get(LAUNCHED) and each.get(HOST)]:
+            busy = [each for each in servers if each[TASK] is not None]
+            uuid = self.rng.choice(busy if busy and self.rng.random() < AIMED else servers)['id']
             state = self.rng.choice(('active', 'active', 'error'))
             body = {'os-resetState': {'state': state}}
             self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body=body, value=state)
@@ -66,7 +69,9 @@ class Administrator:
         """Delete the compute service of a host, which may be up, dead or evacuated."""
         code, found = self._caller.send('services', 'GET', '/os-services?binary=nova-compute')
         if code == 200 and found['services']:
-            service = self.rng.choice(found['services'])
+            down = [each for each in found['services'] if self._cloud.is_down(each['host'])]
+            aimed = down and self.rng.random() < AIMED
+            service = self.rng.choice(down if aimed else found['services'])
             host, path = service['host'], f'/os-services/{service["id"]}'
             code, found = self._ask(what, host, 'DELETE', path)
             if code == codes.CONFLICT and self._cloud.is_down(host):

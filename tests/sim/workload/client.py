@@ -24,6 +24,8 @@ BACKUPS = (('daily', 1), ('daily', 1), ('daily', 2), ('weekly', 1))
 RESCUED = 0.8
 # The chance to ask for it before that time.
 EARLY = 0.15
+# Types of ports that need a device.
+PCI = ('direct', 'vdpa', 'macvtap')
 # The chance to choose one of the servers that are kept after their deletion.
 RESTORED = 0.4
 
@@ -179,6 +181,9 @@ class Client:
         # Other plans draw nothing for it, so that their histories do not depend on it.
         if self._plan.ports and not many and self._rng.random() < self._plan.ports:
             self._give_port(server)
+        lacking = self._plan.lacking and self._rng.random() < self._plan.lacking
+        if lacking and not self._require_device(server):
+            return
         host = self._request_host(server) if self._rng.random() < self._plan.requested else None
         code, found = self._caller.send('create', 'POST', '/servers', body)
         if code != 202:
@@ -192,7 +197,22 @@ class Client:
             for each in made:
                 self._ledger.accepted(each, host)
         else:
-            self._ledger.accepted(found['server']['id'], host)
+            self._ledger.accepted(found['server']['id'], host, lacking=lacking)
+
+    def _require_device(self, server):
+        """Give a new server a device that no host has; return whether that was done."""
+        if self._rng.random() < 0.5:
+            port = self._devices.make_port(**{'binding:vnic_type': self._rng.choice(PCI)})
+            server['networks'] = [{'port': port}]
+            return port is not None
+        name = f'{self._caller.who}-{self._made}'
+        flavor = {'id': name, 'name': name, 'vcpus': 1, 'ram': 64, 'disk': 1}
+        specs = {'extra_specs': {'accel:device_profile': 'gpu'}}
+        made, _found = self._caller.send('make flavor', 'POST', '/flavors', {'flavor': flavor})
+        path = f'/flavors/{name}/os-extra_specs'
+        given, _found = self._caller.send('make flavor', 'POST', path, specs)
+        server['flavorRef'] = name
+        return made == given == 200
 
     def _list(self):
         """Read all pages of a list: who is there all the time must be seen once."""
@@ -217,7 +237,8 @@ class Client:
 
     def _may_be_wrong(self):
         """Return whether a fault excuses that the last answer is incomplete."""
-        return self._ledger.excuses.of_call(self._caller.last)
+        excuses, call = self._ledger.excuses, self._caller.last
+        return excuses.of_call(call) or excuses.of_blackout(call)
 
     def _request_host(self, server):
         """Name a host for it, or the one node of a host; the host."""

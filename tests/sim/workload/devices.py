@@ -44,9 +44,9 @@ class Devices:
         code, found = self._caller.neighbour('make volume', 'POST', path, body)
         return found['volume']['id'] if code == 202 else None
 
-    def make_port(self):
+    def make_port(self, **values):
         """The id of a new port; None when there is none."""
-        body = {'port': {'network_id': self.network, 'name': self._caller.who}}
+        body = {'port': {'network_id': self.network, 'name': self._caller.who, **values}}
         code, found = self._caller.neighbour('make port', 'POST', PORTS, body)
         return found['port']['id'] if code == 201 else None
 

@@ -39,6 +39,7 @@ class Ledger:
     rivals: {request id: path} of accepted requests to remove one and the same thing
     cells: {id of a server: cell that it never leaves}
     requested: {id of a server: host that was named for it}
+    lacking: {id of a server that needs a device which no host has: True}
     promised: {id of a server: {request id: Call}} of its actions that were accepted
     made: {kind: {id: True}} of the volumes and ports that clients made for themselves
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
@@ -62,6 +63,7 @@ class Ledger:
         self.deletions = deletions.Deletions(kept_s)
         self.refused, self.rivals, self._removals, self.requested = {}, {}, {}, {}
         self._cancels, self._lost = [], []
+        self.lacking = {}
 
     def violation(self, text):
         """Something is not as it should be: the history ends here."""
@@ -122,9 +124,11 @@ class Ledger:
         if first != call.request_id:
             self.rivals.update({first: path, call.request_id: path})
 
-    def accepted(self, uuid, host=None):
-        """A server was accepted. host: on which it is to be built"""
+    def accepted(self, uuid, host=None, *, lacking=False):
+        """A server was accepted. host: on which it is to be built; lacking: no host can take it"""
         self._accepted.setdefault(uuid, True)
+        if lacking:
+            self.lacking[uuid] = True
         if host:
             self.requested[uuid] = host
 
@@ -139,8 +143,11 @@ class Ledger:
     def is_detached(self, finding):
         """Return whether `verify` names a volume that was declared free, and no reboot since.
 
-        A reboot compares the volumes of a server with the volume service.
+        A reboot compares the volumes of a server with the volume service. A volume that was given
+        a status of work keeps it.
         """
+        if any(volume in finding for volume in self.outside.done(outside.STICK_VOLUME)):
+            return True
         for volume, change in self.outside.done(outside.RESET_VOLUME).items():
             servers = [uuid for uuid in self.promised if uuid in finding]
             calls = [call for uuid in servers for call in self.promised[uuid].values()]

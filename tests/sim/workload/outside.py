@@ -11,6 +11,8 @@ from tests.sim.workload import codes
 RESET, CHANGE_QUOTA = 'reset state', 'change quota'
 # What an owner or an administrator says of a volume.
 RESET_VOLUME = 'reset volume'
+# The same of a volume that somebody works on, as its status says then.
+STICK_VOLUME = 'stick volume'
 
 
 @dataclasses.dataclass

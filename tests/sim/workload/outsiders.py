@@ -18,6 +18,7 @@ OWNED = {
     'networked': True,
     'events': True,
     'images': True,
+    'used': True,
     'options': places.merged(
         ingredients.HASTY, {'DEFAULT': {'heal_instance_info_cache_interval': 15}}
     ),
@@ -245,10 +246,65 @@ def silent(rng):
     )
 
 
+def refused(rng):
+    """Neighbours that refuse requests of a kind for good, and servers that no host can take."""
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        creates=0.7,
+        deletes=0.05,
+        minutes=0.4,
+        pause_s=0.7,
+        networked=True,
+        volumes=0.4,
+        ports=0.2,
+        lacking=rng.choice((0.0, 0.2)),
+        operations=frozenset(
+            (
+                *rng.choice((ingredients.SHELVES, ingredients.MOVES)),
+                *rng.choice((DEVICES, SNAPSHOTS, ('rebuild', 'reboot_hard'))),
+            )
+        ),
+        denials=rng.choice((1, 2, 3)),
+        denied_s=rng.choice(((20, 60), (150, 400))),
+        images=True,
+        options=ingredients.HASTY,
+        profile=profiles.refusing(rng.randrange(1000), 2, 0.3, ((profiles.ARRIVAL, 'before'),)),
+        refusals=('No valid host', profiles.UNSTARTED),
+    )
+
+
+def darkened(rng):
+    """The database of one of two cells does not answer, while servers come, move and go."""
+    return plan.Plan(
+        clients=3,
+        servers=5,
+        creates=0.7,
+        deletes=0.1,
+        minutes=0.5,
+        pause_s=rng.choice((0.5, 1.0)),
+        operations=frozenset(
+            (
+                *('stop', 'start', 'rename'),
+                *rng.choice((ingredients.MOVES, ('cross', 'confirm', 'revert'))),
+                *rng.choice(((), DEVICES, ingredients.SHELVES)),
+            )
+        ),
+        blackouts=rng.choice((1, 2)),
+        options=ingredients.ASLEEP,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
+    )
+
+
+# Themes, and those that were written later, see `themes.FURTHER`.
 THEMES = {
     'silent': (2, places.SMALL, silent),
     'kept': (1, places.SMALL, keeping),
     'administrators': (3, places.SPLIT, administering),
     'owners': (4, places.SMALL, owning),
     'owners in cells': (1, places.CELLS, owning_in_cells),
+}
+FURTHER = {
+    'refused': (1, places.SMALL, refused),
+    'blackouts': (1, places.CELLS, darkened),
 }

@@ -27,7 +27,9 @@ VOLUMES = f'{PROJECT}/volumes/detail?all_tenants=1'
 # The second is a request to the compute service.
 RESET, STEAL = outside.RESET_VOLUME, 'attach volume of another'
 DELETE_SNAPSHOT, PROTECT = 'delete snapshot', 'protect image'
-OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT)
+OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT, outside.STICK_VOLUME)
+# Statuses of volumes that somebody works on, or has failed to.
+STUCK = ('attaching', 'detaching', 'reserved', 'error')
 IMAGES = '/image/v2/images'
 # What an image has that was made of a server.
 OF_SERVER = 'instance_uuid'
@@ -123,6 +125,14 @@ class Owner:
         if found := self._attached():
             volume = self.rng.choice(found)
             body = {'os-reset_status': {'status': 'available', 'attach_status': 'detached'}}
+            self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body=body)
+
+    def stick_volume(self, what):
+        """Give a volume the status of work that never ends, whatever is done to it."""
+        made = self._ledger.made['volume']
+        if found := self._volumes(lambda volume: volume['id'] in made):
+            volume = self.rng.choice(found)
+            body = {'os-reset_status': {'status': self.rng.choice(STUCK)}}
             self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body=body)
 
     def steal_volume(self, _what):

@@ -27,7 +27,7 @@ OFTEN_S = (
     *(15.0, 30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 300.0, 360.0, 450.0, 540.0, 660.0, 780.0),
     *(900.0, 1100.0, 1300.0, 1600.0, 1900.0, 1930.0),
 )
-SETTLE_S = (*OFTEN_S[:-2], 4000.0, 4030.0)
+SETTLE_S = (*OFTEN_S[:-2], 3600.0, 3630.0)
 
 
 # What counts for an ambush.
@@ -44,9 +44,12 @@ class Plan:
     guests_lost: how often a hypervisor loses a guest
     bus_losses: how often a process loses its connections to a bus
     silences: how often a bus does not answer; silent_s: for how many seconds
+    denials: how often neighbours refuse requests of a kind; denied_s: for how many seconds
+    blackouts: how often the database of a cell does not answer; dark_s: for how many seconds
+    lacking: the share of new servers that need a device which no host has
     prompt: whether all requests must be answered soon
     images: whether images of servers are judged
-        suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
+    suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
     ambush: whether those who are killed or frozen are at work for a request just then
     effects, passed: at which one of these an ambush strikes, as what a log says begins:
@@ -70,6 +73,7 @@ class Plan:
     quota: how many servers there may be; None when the limit is out of reach
     owning, administration: the names of what owners of ports, volumes and images, and
         administrators do, each drawn as often as it is named
+    used: whether all servers are rebooted, moved, evacuated and deleted at the end
     outside_s: seconds between two operations of one of these, on average
     events: whether the network and volume services report what owners do
     single: whether no server may hold resources of two hosts, but for a move that holds
@@ -100,6 +104,8 @@ class Plan:
     suspends: int = 0
     bus_losses: int = 0
     silences: int = 0
+    denials: int = 0
+    blackouts: int = 0
     guests_lost: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
@@ -113,6 +119,7 @@ class Plan:
     most_on_host: int = 1
     volumes: float = 0.0
     ports: float = 0.0
+    lacking: float = 0.0
     networked: bool = False
     lists: float = 0.1
     requested: float = 0.0
@@ -123,6 +130,7 @@ class Plan:
     administration: tuple = ()
     outside_s: float = 2.0
     events: bool = False
+    used: bool = False
     single: bool = False
     claimed: bool = False
     apart: bool = False
@@ -135,6 +143,9 @@ class Plan:
     # A host that sleeps for longer counts as down, and is evacuated.
     suspended_s: tuple = (12, 60)
     silent_s: tuple = (5, 33)
+    # Longer than nova_lite tries steps again.
+    denied_s: tuple = (20, 400)
+    dark_s: tuple = (5, 25)
     prompt: bool = False
     images: bool = False
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')

@@ -14,6 +14,9 @@ REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid 
 UNREACHED = 'it cannot connect to volume'
 # What one says that refuses to copy a disk.
 UNCOPIED = 'injected failure of snapshot'
+# The last step of a live migration, and what a host says that refuses it.
+ARRIVAL = 'post_live_migration'
+UNSTARTED = f'injected failure of {ARRIVAL}'
 
 
 def slow(seed, high, *, low=0, more=''):

@@ -12,6 +12,8 @@ from tests.sim import totals
 # Seconds that a slow server takes to begin a transaction.
 SLOW_S = (1, 20)
 REQUEST = re.compile(r'req-[0-9a-f-]{36}')
+# What befalls statements and commits of a database that does not answer.
+DARK = {'statement': 'lost', 'commit': 'lost before'}
 
 
 @dataclasses.dataclass
@@ -41,12 +43,12 @@ class Fault:
 class Faults:
     """The faults of a history; none occurs while `quiet`.
 
-    injected: [Fault, ...]
+    injected: [Fault, ...]; dark: {name of a database that does not answer: True}
     """
 
     def __init__(self):
         self.quiet = True
-        self.injected = []
+        self.injected, self.dark = [], {}
         self.begin({})
 
     def begin(self, rates):
@@ -60,6 +62,9 @@ class Faults:
 
         message: what is sent, if anything; it names the requests it belongs to
         """
+        if where in self.dark and kind in DARK:
+            # It is the fault of the nemesis, which is on record.
+            return DARK[kind]
         fates = self.rates.get(kind)
         if self.quiet or not fates:
             return None
@@ -83,6 +88,10 @@ class Faults:
         now.journal.counts[totals.of_fault(kind, fate, where)] += 1
         now.log(f'fault: {kind}: {fate}', where)
         return fault
+
+    def deny(self, status, where):
+        """Put on record that a neighbour refuses a request of the calling thread."""
+        self.note('http', f'denied {status}', where, requests=_requests(None))
 
     def began(self, kind, fate, process, hosts=()):
         """A process is in trouble from now on; returns the Fault, to be given its end."""

@@ -11,6 +11,7 @@ from nova_lite import runtime
 from nova_lite.virt.sim import hostpower
 from tests.sim import kernel
 from tests.sim.world import cloud as cloud_module
+from tests.sim.world import denials
 from tests.sim.world import faults as faults_module
 
 AWAY_S = (0.1, 40)
@@ -73,6 +74,8 @@ class Nemesis:
             'outage': (self._plan.outages, self._outage),
             'bus': (self._plan.bus_losses, self._lose_bus),
             'silence': (self._plan.silences, self._silence_bus),
+            'denial': (self._plan.denials, self._deny),
+            'blackout': (self._plan.blackouts, self._darken),
             'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
         drawn = []
@@ -167,6 +170,38 @@ class Nemesis:
             self._faults.ended(fault)
 
         return f'bus-{bus}', act
+
+    def _deny(self):
+        """A neighbour refuses requests of a kind, for longer than anything is tried again."""
+        denial = denials.Denial(
+            self._stream.choice(sorted(denials.KINDS)), self._stream.choice(denials.STATUSES)
+        )
+        seconds = self._stream.uniform(*self._plan.denied_s)
+
+        def act():
+            known = self._world.network.denials
+            known.append(denial)
+            kernel.current().log('neighbours refuse', str(denial))
+            kernel.current().sleep(seconds)
+            known.remove(denial)
+
+        return f'denial of {denial.kind}', act
+
+    def _darken(self):
+        """The database of a cell does not answer for a while."""
+        cell = self._stream.choice(self._cloud.places.cell_names)
+        seconds = self._stream.uniform(*self._plan.dark_s)
+
+        def act():
+            hosts = self._cloud.places.hosts(cell)
+            fault = self._faults.began('nemesis', 'blackout', f'database-{cell}', hosts)
+            fault.locked = (cell,)
+            self._faults.dark[cell] = True
+            kernel.current().sleep(seconds)
+            del self._faults.dark[cell]
+            self._faults.ended(fault)
+
+        return f'database-{cell}', act
 
     def _ambush(self, name, watched=()):
         """A function that strikes (calls a function) at once, or when the process works.

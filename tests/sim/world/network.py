@@ -48,11 +48,14 @@ class Server:
 
 
 class Network:
-    """Servers by address ('host:port' or 'host'). faults: a faults.Faults"""
+    """Servers by address ('host:port' or 'host'). faults: a faults.Faults
+
+    denials: [denials.Denial, ...] of now
+    """
 
     def __init__(self, faults):
         self.faults = faults
-        self.servers = {}
+        self.servers, self.denials = {}, []
 
     def serve(self, address, process, application):
         """Answer requests to an address until the process is killed."""
@@ -82,6 +85,10 @@ class Network:
             raise _lost()
         if fate == BUSY:
             return Exchange.answered(503)
+        for denial in self.denials:
+            if denial.refuses(method, parts, kernel.current().here.name):
+                self.faults.deny(denial.status, f'{parts.netloc} {what}')
+                return Exchange.answered(denial.status)
         exchange = Exchange(environ_of(method, parts, headers, body))
         if fate == LATE:
             self._answer_later(parts.netloc, exchange)

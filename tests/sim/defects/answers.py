@@ -1,0 +1,110 @@
+"""Defects that refusals of neighbours, cells without an answer and administrators show."""
+
+from tests.sim.defects import defect
+
+Defect = defect.Defect
+
+DEFECTS = (
+    Defect(
+        'refused-unshelves-in-error',
+        'an unshelve whose ports the network service refuses leaves the server in ERROR on no host',
+        'refused',
+        (('moves/unshelve.py', 'harmless = (BIND, SPAWN,', 'harmless = (SPAWN,'),),
+    ),
+    Defect(
+        'failed-arrivals-completed',
+        'a live migration whose last step fails has the status of one that succeeded',
+        'refused',
+        (
+            (
+                'moves/live_migrate.py',
+                'Status.ERROR if failure else Status.COMPLETED',
+                'Status.COMPLETED',
+            ),
+        ),
+    ),
+    Defect(
+        'ports-of-devices-accepted',
+        'a server is built on a host that lacks the device of its port',
+        'refused',
+        (
+            (
+                'scheduler/scheduling_request.py',
+                "return f'no PCI device for a port of type {port}'",
+                'return None',
+            ),
+        ),
+    ),
+    Defect(
+        'device-profiles-accepted',
+        'a server is built on a host without accelerators, which its flavor asks for',
+        'refused',
+        (
+            (
+                'scheduler/scheduling_request.py',
+                "return f'no accelerator service for device profile {profile}' if profile else None",
+                'return None',
+            ),
+        ),
+    ),
+    Defect(
+        'lost-cells-fail-builds',
+        'a build or move fails if the only hosts for it are in a cell whose database is away',
+        'blackouts',
+        (
+            (
+                'scheduler/decide.py',
+                'if self.snapshot.missing and self._wants_missing():',
+                'if False:',
+            ),
+        ),
+    ),
+    Defect(
+        'detachments-need-volumes',
+        'a detachment is undone if the owner deletes the volume before it is marked',
+        'owners',
+        (
+            (
+                'moves/detach_volume.py',
+                'except exception.VolumeNotFound as error:',
+                'except ZeroDivisionError as error:',
+            ),
+        ),
+    ),
+    Defect(
+        'images-need-all-volumes',
+        'no image is made of a server one of whose further volumes was deleted',
+        'owners',
+        (('moves/volume_image.py', "if device['boot_index'] == 0:", 'if True:'),),
+    ),
+    Defect(
+        'resets-take-back-deletions',
+        'a server whose state is reset is ACTIVE, though its host has begun to delete it',
+        'administrators',
+        (
+            (
+                'api/servers/reset_state.py',
+                'if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):',
+                'if False:',
+            ),
+        ),
+    ),
+    Defect(
+        'rebuilds-change-kept-servers',
+        'a server that was reset keeps its guest, and has the image of a rebuild for later moves',
+        'administrators',
+        (('moves/rebuild.py', 'if image is None or self._keeps_guest:', 'if image is None:'),),
+    ),
+    Defect(
+        'former-shelved-images-left',
+        'the image of a shelving stays, after the state was reset and the server shelved again',
+        'administrators',
+        (
+            (
+                'moves/shelve.py',
+                '*((self._dropping(),) if self.arguments.former else ()),',
+                '',
+            ),
+        ),
+    ),
+)
