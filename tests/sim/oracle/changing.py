@@ -10,6 +10,8 @@ from nova_lite import transitions
 RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'
 # An offload that has destroyed the guest says so, whatever the state was reset to meanwhile.
 OFFLOADED = ('shelved_offloaded', None)
+# The task that a reset leaves: a deletion that a host has begun goes on.
+DELETING = 'deleting'
 
 
 class States:
@@ -38,7 +40,7 @@ class States:
 
     def _is_of_reset(self, uuid, state):
         """Return whether a reset explains a change: it, or the end of an offload that it met."""
-        resets = [(each, None) for each in self._resets(uuid)]
+        resets = [(each, task) for each in self._resets(uuid) for task in (None, DELETING)]
         return state in resets or (bool(resets) and state == OFFLOADED)
 
 

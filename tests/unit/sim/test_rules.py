@@ -99,6 +99,8 @@ class RulesTestCase(testtools.TestCase):
             self.assertEqual(explained, _told(look, a='active') is None)
             self.assertIsNotNone(_told(look, a='resized'))
             self.assertEqual(explained, _told(look, a='shelved_offloaded') is None)
+            self.assertEqual(explained, look._is_of_reset('a', ('active', 'deleting')))
+            self.assertFalse(look._is_of_reset('a', ('active', 'rebooting')))
 
     def test_a_hidden_copy_is_not_followed(self):
         look = changing.States()
