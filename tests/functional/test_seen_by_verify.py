@@ -1,4 +1,4 @@
-"""What administrators, owners and faults may leave in a cloud is named by `verify`."""
+"""Findings of `verify` about leftovers of administrators, owners and faults, in a whole cloud."""
 
 import testtools
 

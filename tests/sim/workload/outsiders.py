@@ -130,7 +130,7 @@ def _states(rng):
         clients=2,
         servers=2,
         creates=0.8,
-        deletes=0.03,
+        deletes=0.12,
         minutes=0.5,
         pause_s=0.7,
         operations=frozenset(
