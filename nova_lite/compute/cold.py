@@ -1,8 +1,8 @@
 """Cold moves on a host: resize and migrate at both ends, with confirm and revert.
 
-Each method is one call of a saga's step and may be repeated: it starts an effect, or finds the
-effect of an earlier call. The driver keeps guests and handovers, the super-conductor the records.
-Source: reference/nova/moves 3.
+Each method answers the method of ComputeAPI with its name. It is one call of a saga's step and may
+be repeated: it starts an effect, or finds the effect of an earlier call. The driver keeps guests
+and handovers, the super-conductor keeps the records.
 """
 
 from collections.abc import Sequence
@@ -24,24 +24,26 @@ LOG = log.getLogger(__name__)
 
 
 class Cold:
-    """The cold moves of one compute process. move: always the migration's uuid"""
+    """A part of the ComputeManager: cold moves. move: always the uuid of the migration"""
 
     def __init__(self, site: site.Site) -> None:
         self._site = site
 
     # ---- forward ----
 
-    def prepare(
+    def prep_resize(
         self,
         ctxt: context.RequestContext,
+        host: str,
         instance: objects.Instance,
         node: str,
         block_devices: Sequence[block_device.BlockDevice],
     ) -> replies.Reply:
         """Claim resources at the destination and connect the volumes.
 
+        Raise NoCapacity or MoveRefused.
+
         instance: with the new flavor; block_devices: with attachments for this host
-        Raises NoCapacity, MoveRefused.
         """
         arrivals.claim(self._site, node, instance, block_devices)
         try:
@@ -51,16 +53,24 @@ class Cold:
             raise
         return {'done': True}
 
-    def leave(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
-        """Stop the guest at the source and hand its disks over."""
-        LOG.info('Server %s leaves node %s with migration %s', guest, node, move)
-        return replies.reply(
-            self._site.driver, self._site.driver.migrate_out(node, guest, move, key=key)
-        )
-
-    def arrive(
+    def resize_instance(
         self,
         ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
+        """Stop the guest at the source and hand its disks over."""
+        LOG.info('Server %s leaves node %s with migration %s', instance_uuid, node, move)
+        driver = self._site.driver
+        return replies.reply(driver, driver.migrate_out(node, instance_uuid, move, key=key))
+
+    def finish_resize(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
         arrival: compute_rpc.HandedOver,
@@ -83,27 +93,46 @@ class Cold:
 
     # ---- back, and to the end ----
 
-    def drop_move_claim(self, node: str, guest: str) -> replies.Reply:
+    def drop_move_claim_at_destination(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, node: str
+    ) -> replies.Reply:
         """Release the claim at the destination of a guest that will not arrive."""
-        self._site.claims.settle(node, guest)
+        self._site.claims.settle(node, instance_uuid)
         return {'done': True}
 
-    def destroy(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
-        """Remove the guest at the destination of a move that is undone or reverted."""
-        return self._settled(
-            node, guest, self._site.driver.destroy(node, guest, key=key, move=move)
-        )
-
-    def take_back(
-        self, node: str, guest: str, move: str, *, key: str, power_on: bool
-    ) -> replies.Reply:
-        """Restore the guest at the source."""
-        job = self._site.driver.revert_migration(node, guest, move, key=key, power_on=power_on)
-        return self._settled(node, guest, job)
-
-    def restore(
+    def revert_resize(
         self,
         ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
+        """Remove the guest at the destination of a move that is undone or reverted."""
+        job = self._site.driver.destroy(node, instance_uuid, key=key, move=move)
+        return self._settled(node, instance_uuid, job)
+
+    def finish_revert_resize(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+        power_on: bool,
+    ) -> replies.Reply:
+        """Restore the guest at the source."""
+        job = self._site.driver.revert_migration(
+            node, instance_uuid, move, key=key, power_on=power_on
+        )
+        return self._settled(node, instance_uuid, job)
+
+    def restore_guest(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
         arrival: compute_rpc.Returning,
@@ -127,17 +156,34 @@ class Cold:
             answer['block_devices'] = known + arrivals.left_out(site, node, instance.uuid, lost)
         return answer
 
-    def drop(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
+    def confirm_resize(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         """Remove the guest that was kept at the source."""
-        job = self._site.driver.confirm_migration(node, guest, move, key=key)
-        return self._settled(node, guest, job)
+        job = self._site.driver.confirm_migration(node, instance_uuid, move, key=key)
+        return self._settled(node, instance_uuid, job)
 
-    def discard(self, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
+    def discard_guest(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         """Remove the guest, at either end, of a server that was deleted during its move."""
-        answer = self.drop(node, guest, move, key=key)
+        answer = self.confirm_resize(ctxt, host, instance_uuid, node, move, key)
         if 'pending' in answer:
             return answer
-        return self._settled(node, guest, self._site.driver.destroy(node, guest, key=key))
+        job = self._site.driver.destroy(node, instance_uuid, key=key)
+        return self._settled(node, instance_uuid, job)
 
     # ---- parts ----
 

@@ -42,16 +42,6 @@ class DeviceCalls:
         block_device: block_device.BlockDevice,
         key: str,
     ) -> replies.Reply:
-        return self._plug_volume(ctxt, host, instance, block_device, key)
-
-    def _plug_volume(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance: objects.Instance,
-        block_device: block_device.BlockDevice,
-        key: str,
-    ) -> replies.Reply:
         node = self._site.node_of(host, instance)
         devices, lost = arrivals.connect(self._site, ctxt, node, instance, [block_device])
         if lost:
@@ -71,11 +61,6 @@ class DeviceCalls:
         volume_id: str,
         key: str,
     ) -> replies.Reply:
-        return self._unplug_volume(host, instance, volume_id, key)
-
-    def _unplug_volume(
-        self, host: str, instance: objects.Instance, volume_id: str, key: str
-    ) -> replies.Reply:
         device = model.Device(model.DeviceKind.VOLUME, volume_id)
         return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
 
@@ -89,10 +74,10 @@ class DeviceCalls:
         block_device: block_device.BlockDevice,
         key: str,
     ) -> replies.Reply:
-        reply = self._plug_volume(ctxt, host, instance, block_device, key)
+        reply = self.attach_volume(ctxt, host, instance, block_device, key)
         if 'pending' in reply:
             return reply
-        gone = self._unplug_volume(host, instance, old_volume_id, key)
+        gone = self.detach_volume(ctxt, host, instance, old_volume_id, key)
         return gone if 'pending' in gone else {**reply, 'detached': gone['detached']}
 
     # ---- interfaces ----

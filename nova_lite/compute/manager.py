@@ -19,7 +19,6 @@ from nova_lite.clients import neighbours as client_set
 from nova_lite.compute import audit
 from nova_lite.compute import build
 from nova_lite.compute import claims
-from nova_lite.compute import cold_calls
 from nova_lite.compute import delete
 from nova_lite.compute import device_calls
 from nova_lite.compute import fence
@@ -35,6 +34,7 @@ from nova_lite.compute import power
 from nova_lite.compute import replies
 from nova_lite.compute import resume
 from nova_lite.compute import site
+from nova_lite.compute import snapshot_based
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
@@ -91,7 +91,7 @@ class ComputeManager:
         self._resume = resume.Resume(self.site, self)
         self.fence = fence.Fence(conductor)
         self.parts = (
-            cold_calls.ColdCalls(self.site),
+            snapshot_based.SnapshotBased(self.site),
             live_calls.LiveCalls(self.site),
             device_calls.DeviceCalls(self.site),
         )

@@ -2,7 +2,6 @@
 
 The hosts share no path, so the disk travels through the image service. The source keeps, restores
 and drops the guest as in `cold`.
-Source: reference/nova/cross-cell-resize 4.4 and 4.5.
 """
 
 from collections.abc import Sequence
@@ -25,37 +24,45 @@ LOG = log.getLogger(__name__)
 
 
 class SnapshotBased(cold.Cold):
-    """The moves between cells of one compute process, with the methods of cold moves."""
+    """A part of the ComputeManager: cold moves within a cell and between cells."""
 
     def __init__(self, site: site.Site) -> None:
         super().__init__(site)
         self._uploads = uploads.Uploads(site)
 
-    def copy_out(
-        self, ctxt: context.RequestContext, node: str, guest: str, *, image_id: str | None, key: str
+    def prep_snapshot_based_resize_at_source(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        *,
+        node: str,
+        image_id: str | None,
+        key: str,
     ) -> replies.Reply:
         """Stop the guest at the source and upload its disk.
 
         image_id: the queued image; None if the server boots from a volume
         """
         driver = self._site.driver
-        off = driver.change_power(node, guest, model.PowerAction.OFF, key=f'{key}/off')
+        off = driver.change_power(node, instance_uuid, model.PowerAction.OFF, key=f'{key}/off')
         answer = replies.reply(driver, off)
         if 'pending' in answer or image_id is None:
             return answer
-        job = driver.snapshot(node, guest, key=f'{key}/copy')
+        job = driver.snapshot(node, instance_uuid, key=f'{key}/copy')
         answer = replies.reply(driver, job)
         if 'pending' in answer:
             return answer
         formats = {name: answer[name] for name in ('disk_format', 'container_format')}
         answer = self._uploads.reply(ctxt, image_id, job.id, formats)
         if 'done' in answer:
-            LOG.info('Server %s was copied to image %s to leave %s', guest, image_id, node)
+            LOG.info('Server %s was copied to image %s to leave %s', instance_uuid, image_id, node)
         return answer
 
-    def spawn(
+    def finish_snapshot_based_resize_at_dest(
         self,
         ctxt: context.RequestContext,
+        host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
         arrival: compute_rpc.Uploaded,

@@ -108,7 +108,7 @@ class CopyOutTest(testtools.TestCase):
 
     def test_results_that_nobody_wants_are_forgotten(self):
         cold = self.cell.compute.parts[0]
-        kept = cold._cold._uploads
+        kept = cold._uploads
         self.image.fail('upload', exception.Conflict(reason='refused'))
         self.patch(uploads, 'TIMEOUT_S', 0.0)
         self.slow()
