@@ -3,24 +3,31 @@
   python -m tools.compare_with_nova --rounds 3 --results figures.json
 
 installs nova from PyPI in a virtual environment of its own (tools/requirements/nova.txt), starts a
-cloud of its daemons with the fake driver and one of nova_lite with the profile `instant`,
-each over a RabbitMQ and a durable MariaDB of its own, and sends both the same requests.
-Every scenario is played in one cloud and then in the other. --load shows how both do with up to
-256 clients at once. nova_lite's stand-ins for Keystone, Glance and Neutron serve both; each cloud
-has a real placement.
+cloud of nova's daemons with the fake driver and a cloud of nova_lite with the profile `instant`,
+each over a private RabbitMQ and a private durable MariaDB, and sends the same requests to both
+clouds. Every scenario is played in one cloud and then in the other. --load measures both clouds
+with up to 256 clients at once. The simulated Keystone, Glance and Neutron of nova_lite serve both
+clouds; each cloud has a real placement.
 
-CPU time is that of all processes of a cloud: daemons, placement, stand-ins, broker, database.
-The programs of the servers must be installed (bindep.txt); any running ones are left alone.
-At its end, also by SIGINT or SIGTERM, all that it started is stopped. It needs 6 GiB of memory.
+CPU time is that of all processes of a cloud: daemons, placement, simulated services, broker and
+database. The programs of the servers must be installed (bindep.txt); running servers are left
+alone. At its end, also by SIGINT or SIGTERM, the tool stops all processes that it has started. It
+needs 6 GiB of memory.
 """
 
 import argparse
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import contextlib
 import json
 import os
 import pathlib
 import signal
 import sys
+import types
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.bench import client
@@ -36,11 +43,11 @@ from tools.comparison import workload
 README = environment.TOP / 'README.rst'
 PAGE = environment.TOP / 'doc' / 'source' / 'admin' / 'benchmarks.rst'
 COSTS = PAGE.with_name('costs.rst')
-# They make and delete the servers of all others.
+# Scenarios that create and delete the servers of all other scenarios.
 ALWAYS = ('boot-16', 'delete')
 
 
-def our_cloud(args):
+def our_cloud(args: argparse.Namespace) -> private_cloud.Private:
     """Return the fixture of nova_lite's cloud."""
     driver = 'messagingv2' if args.notifications == 'on' else 'noop'
     return private_cloud.Private(
@@ -49,7 +56,7 @@ def our_cloud(args):
     )  # fmt: skip
 
 
-def novas_cloud(args):
+def novas_cloud(args: argparse.Namespace) -> nova_cloud.NovaCloud:
     """Return the fixture of nova's cloud."""
     cells = [f'cell{number + 1}' for number in range(args.cells)]
     return nova_cloud.NovaCloud(
@@ -57,8 +64,8 @@ def novas_cloud(args):
     )
 
 
-def play(directories, args, first):
-    """Play all scenarios in both clouds; return {side: {scenario: figures}}.
+def play(directories: Mapping[str, str], args: argparse.Namespace, first: str) -> table.Round:
+    """Play all scenarios in both clouds. Return {side: {scenario: figures}}.
 
     directories: {side: state directory}; first: the side that begins
     """
@@ -71,7 +78,9 @@ def play(directories, args, first):
         return _played(prepared)
 
 
-def _scenarios(cloud, directory, args):
+def _scenarios(
+    cloud: client.Client, directory: str, args: argparse.Namespace
+) -> Iterator[workload.Scenario]:
     if args.load:
         yield from load.scenarios(args.load, args.clients, cloud, directory, poll_s=args.poll)
         return
@@ -81,34 +90,35 @@ def _scenarios(cloud, directory, args):
             yield name, scenario
 
 
-def _played(prepared):
-    played = {side: {} for side in prepared}
+def _played(prepared: Mapping[str, dict[str, Callable[[], table.Figures]]]) -> table.Round:
+    played: dict[str, dict[str, table.Figures]] = {side: {} for side in prepared}
     for name in next(iter(prepared.values())):
         for side, scenarios in prepared.items():
             figures = played[side][name] = scenarios[name]()
-            print(f'{name}, {side}: {_told(figures)}', flush=True)
+            print(f'{name}, {side}: {_shown(figures)}', flush=True)
     return played
 
 
-def _told(figures):
+def _shown(figures: table.Figures) -> str:
     if 'failure' in figures:
-        return figures['failure']
+        return f'{figures["failure"]}'
     return (
         f'{table.cpu_ms(figures):.1f} ms of CPU, {figures["per_second"]:.1f}/s, '
         f'others {figures["others"]:.2f} cores'
     )
 
 
-def former(path):
-    """Return the rounds of a file of results; none if it does not exist."""
+def former(path: str | None) -> list[table.Round]:
+    """Return the rounds of a file of results; an empty list if the file does not exist."""
     if path is None or not os.path.exists(path):
         return []
     with open(path) as file:
-        return json.load(file)['rounds']
+        found: list[table.Round] = json.load(file)['rounds']
+        return found
 
 
-def compare(args):
-    """Start both clouds and measure; return the results, which are also in --results."""
+def compare(args: argparse.Namespace) -> table.Results:
+    """Start both clouds and measure. Return the results, and write the file of --results."""
     about = {
         'date': runtime.now().strftime('%-d %B %Y'),
         'machine': environment.machine(),
@@ -118,7 +128,7 @@ def compare(args):
         'hosts': args.hosts,
         'poll_s': args.poll,
     }
-    results = {'about': about, 'rounds': former(args.results)}
+    results: table.Results = {'about': about, 'rounds': former(args.results)}
     with novas_cloud(args) as nova, our_cloud(args) as ours:
         directories = {table.NOVA: nova.state_dir, table.OURS: ours.state_dir}
         for number in range(args.rounds):
@@ -129,8 +139,8 @@ def compare(args):
     return results
 
 
-def write(results, kind=None):
-    """Write the tables of README and of the documents; or that of a kind of load."""
+def write(results: table.Results, kind: str | None = None) -> None:
+    """Write the tables of README and of the documents, or only the table of a kind of load."""
     if kind:
         PAGE.write_text(table.placed(PAGE.read_text(), load.rst(results, kind), load=kind))
         return
@@ -140,14 +150,14 @@ def write(results, kind=None):
     COSTS.write_text(table.between(COSTS.read_text(), goals.BEGIN, goals.END, missed))
 
 
-def end(number, _frame):
-    """End every `with`, and with it the clouds, as SIGINT does; a handler of signals."""
-    # A second one must not interrupt that.
+def end(number: int, _frame: types.FrameType | None) -> typing.NoReturn:
+    """End every `with`, and with it the clouds, as SIGINT does. For signals."""
+    # A second signal must not interrupt the end.
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Compare, and print the table."""
     args = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, end)
@@ -161,8 +171,8 @@ def main(argv=None):
     return 0
 
 
-# Of options: type, default, metavar, help.
-NUMBERS = {
+# Options with their type, default, metavar and help.
+NUMBERS: dict[str, tuple[Callable[[str], float], float, str, str]] = {
     'cells': (int, 2, 'N', 'cells, at least 2'),
     'hosts': (int, 2, 'N', 'hosts of a cell, at least 2'),
     'rounds': (int, 3, 'N', 'rounds, of which the table shows the medians'),
@@ -171,7 +181,7 @@ NUMBERS = {
 }
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -194,7 +204,7 @@ def _parser():
     add(
         '--load',
         choices=load.KINDS,
-        help='play these instead, by more and more clients at once',
+        help='play this load instead of the scenarios, with more and more clients at once',
     )
     add(
         '--clients',
@@ -209,9 +219,13 @@ def _parser():
         '--notifications',
         choices=('on', 'off'),
         default='on',
-        help='whether both send notifications (default: %(default)s)',
+        help='whether both clouds send notifications (default: %(default)s)',
     )
-    add('--results', metavar='FILE', help='file of figures; the rounds that it has count as well')
+    add(
+        '--results',
+        metavar='FILE',
+        help='file of figures; rounds that are in the file count as well',
+    )
     add('--write', action='store_true', help='write the tables of README.rst and the documents')
     return parser
 

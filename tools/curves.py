@@ -1,19 +1,27 @@
 """Curves over sizes that grow tenfold, drawn as SVG: small panels side by side."""
 
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import math
+import typing
 from xml.sax import saxutils
 
 # Of a panel, in units of the picture: its size, and the place of its axes in it.
 WIDTH, HEIGHT = 240, 190
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 34, 34
 COLORS = ('#1f6feb', '#d1570a')
+# {name of a curve: [(size, value), ...]}
+Curves: typing.TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
+
 STYLE = 'font-family="sans-serif" font-size="11" fill="#6e7781"'
 
 
-def svg(panels):
+def svg(panels: Sequence[tuple[str, Curves]]) -> str:
     """Return a picture.
 
-    panels: [(title, {name of a curve: [(size, value), ...]}), ...], sizes and values above 0
+    panels: [(title, curves), ...], with sizes and values above 0
     """
     made = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {STYLE} '
@@ -24,7 +32,7 @@ def svg(panels):
     return '\n'.join([*made, '</svg>\n'])
 
 
-def _panel(title, curves):
+def _panel(title: str, curves: Curves) -> Iterator[str]:
     points = [point for curve in curves.values() for point in curve]
     sizes = sorted({size for size, _value in points})
     most = max(value for _size, value in points)
@@ -48,14 +56,14 @@ def _panel(title, curves):
             yield _text(LEFT + 8, TOP + 10 + 14 * position, name, color=color)
 
 
-def _scale(first, last, start, end):
-    """Return a function from numbers to places; one number alone stands in the middle."""
+def _scale(first: float, last: float, start: float, end: float) -> Callable[[float], float]:
+    """Return a function from numbers to places. A single number stands in the middle."""
     if first == last:
         return lambda _number: (start + end) / 2
     return lambda number: start + (end - start) * (number - first) / (last - first)
 
 
-def _text(x, y, text, anchor='start', *, color=None):
+def _text(x: float, y: float, text: str, anchor: str = 'start', *, color: str | None = None) -> str:
     fill = f' fill="{color}"' if color else ''
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{fill}>{saxutils.escape(text)}</text>'

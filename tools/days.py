@@ -1,13 +1,14 @@
 """python -m tools.days [--servers N]: time a day of the clock with many resized servers.
 
 Starts a cloud in a process of its own that confirms resizes after an hour, resizes servers, and
-advances its clock by 24 hours. Prints how long that took. Exits with 1 if one is not confirmed,
-or if it took longer than --most-s.
+advances its clock by 24 hours. Prints how long the advance took. Exits with 1 if a resize is not
+confirmed, or if the advance took longer than --most-s.
 """
 
 import argparse
 import math
 import sys
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
@@ -22,8 +23,8 @@ OPTIONS = ('DEFAULT.resize_confirm_window=3600', 'quota.instances=-1', 'quota.co
 LOOK_S = 0.2
 
 
-def wait(compute, count, status):
-    """Wait until so many servers have this status."""
+def wait(compute: typing.Any, count: int, status: str) -> None:
+    """Wait until `count` servers have this status. compute: the proxy of openstacksdk"""
     deadline = runtime.monotonic() + WAIT_S
     while (found := len(list(compute.servers(details=False, status=status)))) < count:
         if runtime.monotonic() > deadline:
@@ -31,8 +32,8 @@ def wait(compute, count, status):
         runtime.sleep(LOOK_S)
 
 
-def measure(directory, count, most_s):
-    """Resize servers and let a day pass; return whether all are confirmed in time."""
+def measure(directory: str, count: int, most_s: float) -> bool:
+    """Resize servers and let a day pass. Return whether all are confirmed in time."""
     compute = client_connections.connect(running.read(directory).clouds_yaml).compute
     flavors = {each.name: each.id for each in compute.flavors()}
     image = next(each for each in compute.images() if each.name == 'cirros')
@@ -59,7 +60,7 @@ def measure(directory, count, most_s):
     return confirmed == count and lasted <= most_s
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--servers', type=int, default=200)
     parser.add_argument('--most-s', type=float, default=math.inf, help='the most seconds')

@@ -1,5 +1,6 @@
-"""A cloud in a process of its own, for tools that measure it."""
+"""A cloud in a process of its own, for tools that measure clouds."""
 
+from collections.abc import Iterator
 import contextlib
 import os
 import subprocess
@@ -13,8 +14,8 @@ START_S, STOP_S = 300, 60
 
 
 @contextlib.contextmanager
-def started(*options):
-    """In the context a cloud runs: its state directory, which is removed. options: of `up`"""
+def started(*options: str) -> Iterator[str]:
+    """Run a cloud in the context. Yield its state directory, which is removed. options: of `up`"""
     with tempfile.TemporaryDirectory() as root:
         directory = os.path.join(root, 'cloud')
         up = ('up', '--detach', '--port', '0', '--state-dir', directory, *options)

@@ -1,18 +1,20 @@
 """Times of the classes of tests, by which stestr divides them among its workers.
 
-stestr gives each worker an equal share of the time that the tests took before. In a fresh
-clone it knows no times and takes turns, and one worker may end ten minutes after the other.
-`load` tells it what tests/durations.txt says. After a whole run of the tests
+stestr gives each worker an equal share of the time that the tests took before. In a fresh clone
+stestr knows no times, so that one worker may end ten minutes after the other. `load` gives stestr
+the times of tests/durations.txt. After a whole run of the tests
 
     python -m tools.durations
 
-writes that file. A line has the seconds of a class and its first test: stestr adds up
-the times that it knows of a class, so one test stands for all.
+writes that file. A line has the seconds of a class and its first test: stestr adds up the known
+times of the tests of a class, so one test stands for the class.
 """
 
 import collections
+import datetime
 from dbm import dumb
 import os
+import typing
 
 from stestr import utils
 from stestr.repository import file as repository
@@ -24,7 +26,7 @@ TIMES = 'times.dbm'
 LEAST_S = 2
 
 
-def load(directory='.'):
+def load(directory: str = '.') -> None:
     """Give stestr the times of the table, if there is one and nothing has run here."""
     path = os.path.join(directory, TABLE)
     if os.path.exists(os.path.join(directory, '.stestr')) or not os.path.exists(path):
@@ -33,16 +35,16 @@ def load(directory='.'):
     with open(path, encoding='utf-8') as table:
         rows = [line.strip().split(' ', 1) for line in table]
     with dumb.open(os.path.join(made.base, TIMES), 'c') as times:
-        times.update({first: seconds for seconds, first in rows})
+        times.update({first.encode(): seconds.encode() for seconds, first in rows})
 
 
-def save(directory='.'):
+def save(directory: str = '.') -> None:
     """Write the table from the runs of this directory; the longest run of a class counts."""
     runs = repository.RepositoryFactory().open(directory)
-    found = {}
+    found: dict[str, tuple[str, float]] = {}
     for number in runs.get_run_ids():
-        for group, told in measured(runs.get_test_run(number)).items():
-            found[group] = max(found.get(group, told), told, key=lambda each: each[1])
+        for group, took in measured(runs.get_test_run(number)).items():
+            found[group] = max(found.get(group, took), took, key=lambda each: each[1])
     lines = [
         f'{seconds:7.1f} {first}\n'
         for first, seconds in sorted(found.values())
@@ -52,20 +54,22 @@ def save(directory='.'):
         table.writelines(lines)
 
 
-def measured(run):
-    """{class: (its first test, seconds)} of a run in stestr's repository.
+def measured(run: typing.Any) -> dict[str, tuple[str, float]]:
+    """Return {class: (its first test, seconds)} of a run in stestr's repository.
 
-    What passes between two tests of a worker is part of the second one's class, which
-    starts what its tests share then.
+    The time between two tests of a worker counts for the class of the second test, which then
+    starts the fixtures that its tests share.
     """
-    seen = []
+    seen: list[typing.Any] = []
     collector = testtools.StreamToDict(seen.append)
     collector.startTestRun()
     run.get_test().run(collector)
     collector.stopTestRun()
     # A run that was interrupted has tests without an end.
     tests = [each for each in seen if None not in each['timestamps']]
-    first, took, ended = {}, collections.Counter(), {}
+    first: dict[str, str] = {}
+    took: dict[str, float] = collections.defaultdict(float)
+    ended: dict[frozenset[str], datetime.datetime] = {}
     for test in sorted(tests, key=lambda each: each['timestamps'][0]):
         begun, end = test['timestamps']
         worker, name = frozenset(test['tags']), utils.cleanup_test_name(test['id'])

@@ -2,17 +2,17 @@
 
     python -m tools.forked --test-path tests/unit run
 
-takes the commands and options of stestr; the path must be given. The default of
-`--concurrency` is one and a half times the number of processors: tests wait for a third of
-their time.
+takes the commands and options of stestr; the path must be given. The default of `--concurrency` is
+one and a half times the number of processors, because tests wait for a third of their time.
 
-stestr starts an interpreter that lists the tests and one for each worker, and each of them
-imports all modules of tests. Here the process that runs stestr does so, and the garbage
-collectors of its workers pass over what it has imported. Programs that tests start with
-`tests.fixtures.forking` are its forks, too.
+stestr starts an interpreter that lists the tests and an interpreter for each worker, and each
+interpreter imports all modules of tests. Here the process that runs stestr imports the modules
+once, and the garbage collectors of its workers pass over the imported objects. Programs that tests
+start with `tests.fixtures.forking` are forks of the same process, too.
 """
 
 import atexit
+from collections.abc import Callable
 import contextlib
 import functools
 import gc
@@ -21,6 +21,7 @@ import logging
 import os
 import shlex
 import sys
+import typing
 import unittest
 
 from stestr import cli
@@ -32,7 +33,7 @@ from stestr.subunit_runner import run
 from nova_lite import runtime
 from tests.fixtures import imported
 
-# What stestr starts, before the options: discover -t TOP PATH.
+# The command that stestr starts, before the options: discover -t TOP PATH.
 COMMAND = ('-m', 'stestr.subunit_runner.run', 'discover', '-t')
 
 
@@ -42,16 +43,18 @@ class Loader(unittest.TestLoader):
     end_parent: ends the process whose forks are programs of the tests
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._found = {}
-        self.end_parent = lambda: None
+        self._found: dict[tuple[str, str, str | None], unittest.TestSuite] = {}
+        self.end_parent: Callable[[], object] = lambda: None
 
-    def discover(self, start_dir, pattern='test*.py', top_level_dir=None):
+    def discover(
+        self, start_dir: str, pattern: str = 'test*.py', top_level_dir: str | None = None
+    ) -> unittest.TestSuite:
         key = start_dir, pattern, top_level_dir
         if key not in self._found:
             self._found[key] = super().discover(*key)
-            # A thread would be missing in each worker, and with it the locks that it holds.
+            # A thread would be missing in each worker, and would never release its locks.
             if runtime.active_threads() != 1:
                 raise AssertionError('a module started a thread when it was imported')
             self._prepare()
@@ -61,8 +64,8 @@ class Loader(unittest.TestLoader):
         return self._found[key]
 
     @staticmethod
-    def _prepare():
-        """Do what each worker would have to do, if there are tests that need it."""
+    def _prepare() -> None:
+        """Prepare the examples of hypothesis once for all workers, if there are tests with them."""
         examples = sys.modules.get('tests.fixtures.examples')
         if examples is not None:
             examples.prepare()
@@ -72,21 +75,21 @@ LOADER = Loader()
 
 
 class Worker:
-    """A fork that runs a command of stestr; it has what stestr asks of a process.
+    """A fork that runs a command of stestr, with the attributes of a process that stestr uses.
 
-    stdout: what the worker prints, to read; stdin: to close
-    started: all of this process
+    stdout: the output of the worker; stdin: for stestr to close
+    started: all workers of this process
     """
 
-    started = []
+    started: 'typing.ClassVar[list[Worker]]' = []
 
-    def __init__(self, arguments):
+    def __init__(self, arguments: list[str]) -> None:
         reading, writing = os.pipe()
-        # Unbuffered: stestr would take a buffer away.
+        # Unbuffered: stestr would detach a buffer.
         self.stdout = os.fdopen(reading, 'rb', 0)
         self.stdin = io.BytesIO()
         self.started.append(self)
-        # What waits to be written would be written by both.
+        # Both processes would write the text in the buffers.
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
@@ -95,23 +98,23 @@ class Worker:
         os.close(writing)
 
     @functools.cached_property
-    def returncode(self):
+    def returncode(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
-    def wait(self):
-        """Return the exit status when the worker has ended."""
+    def wait(self) -> int:
+        """Wait until the worker has ended. Return its exit status."""
         return self.returncode
 
 
-def _become(arguments, output):
-    """Be what an interpreter is that stestr starts, and end as it does."""
+def _become(arguments: list[str], output: int) -> typing.NoReturn:
+    """Run as an interpreter that stestr has started, and end as it does."""
     status = 1
     try:
         with contextlib.ExitStack() as last:
             last.callback(sys.stderr.flush)
             last.callback(sys.stdout.flush)
             last.callback(atexit._run_exitfuncs)
-            # One whose reader has ended would wait while another could read.
+            # A worker whose reader has ended would wait while another process could read.
             for worker in Worker.started:
                 worker.stdout.close()
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -122,62 +125,69 @@ def _become(arguments, output):
             program.TestProgram(module=None, argv=arguments, testRunner=runner, testLoader=LOADER)
         status = 0
     finally:
-        # The stack is stestr's, which must not clean up here.
+        # stestr, whose frames are on the stack, must not clean up here.
         try:
             if status:
-                sys.excepthook(*sys.exc_info())
+                _report()
         finally:
             os._exit(status)
 
 
-class Processor(test_processor.TestProcessorFixture):
+def _report() -> None:
+    """Print the error in progress."""
+    kind, error, traceback = sys.exc_info()
+    if kind is not None and error is not None:
+        sys.excepthook(kind, error, traceback)
+
+
+class Processor(test_processor.TestProcessorFixture):  # type: ignore[misc]  # is not typed
     """Lists tests in this process, and starts workers as forks of it."""
 
-    def list_tests(self):
+    def list_tests(self) -> list[str]:
         found, failed = program.list_test(_discover(self.list_cmd))
-        # Started by itself, the command says what is wrong.
-        return super().list_tests() if failed else found
+        # Run by itself, the command prints the errors.
+        return list(super().list_tests() if failed else found)
 
-    def _start_process(self, cmd):
+    def _start_process(self, cmd: str) -> typing.Any:
         if cmd == self.list_cmd:
             return super()._start_process(cmd)
         _discover(cmd)
         return Worker(_arguments(cmd))
 
 
-def _arguments(command):
-    """The words of a command after the interpreter's own."""
+def _arguments(command: str) -> list[str]:
+    """Return the words of a command after the words of the interpreter."""
     words = shlex.split(command)
     if tuple(words[1:5]) != COMMAND:
         raise AssertionError(f'stestr has another command: {command}')
     return words[2:]
 
 
-def _discover(command):
+def _discover(command: str) -> unittest.TestSuite:
     top, path = _arguments(command)[3:5]
     return LOADER.discover(path, top_level_dir=top)
 
 
-class Application(cli.StestrCLI):
-    """The commands of stestr, which log nothing of what the tests log."""
+class Application(cli.StestrCLI):  # type: ignore[misc]  # is not typed
+    """The commands of stestr, without the log of the tests."""
 
     LOG = logging.getLogger('stestr')
 
-    def configure_logging(self):
-        """Print what commands say of their errors."""
+    def configure_logging(self) -> None:
+        """Print the errors of commands."""
         self.LOG.addHandler(logging.StreamHandler())
 
 
-def workers():
-    """Return how many there are if no number is given, or 0."""
-    return (3 * os.cpu_count() + 1) // 2
+def workers() -> int:
+    """Return the number of workers if none, or 0, is given."""
+    return (3 * (os.cpu_count() or 1) + 1) // 2
 
 
-def main():
-    """Return the exit status of stestr, which looks at no exit status itself."""
+def main() -> int:
+    """Run stestr. Return its exit status, or 1 if a worker failed, which stestr does not check."""
     test_processor.TestProcessorFixture = Processor
     scheduler.local_concurrency = workers
-    status = Application().run(sys.argv[1:])
+    status: int = Application().run(sys.argv[1:])
     for code in filter(None, [worker.wait() for worker in Worker.started]):
         print(f'A worker ended with exit status {code}', file=sys.stderr)
         status = status or 1

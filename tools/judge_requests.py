@@ -1,22 +1,27 @@
-"""Judge our samples of requests by the schemas of an installed nova.
+"""Judge samples of requests by the schemas of an installed nova.
 
   python -m tools.judge_requests
 
 makes samples of bodies and queries from doc/source/reference/nova-requests.yaml, at all
-microversions that change a schema here or there, and puts odd values in each of their places. It
-asks the validators of nova, which is installed as for tools.compare_with_nova. Prints each sample
-on whose acceptance nova and we differ, once, unless the file says that nova refuses this kind of
-value in this field behind its schema, which accepts it. The exit code is 1 if there is a
-difference that the file does not explain, or an explanation without a difference.
+microversions that change a schema of nova_lite or nova, and puts odd values in each place of the
+samples. It calls the validators of nova, which is installed as for tools.compare_with_nova. Prints
+once each sample that only one of nova and nova_lite accepts, unless the file says that nova refuses
+this kind of value in this field after its schema has accepted the value. The exit code is 1 if
+there is a difference that the file does not explain, or an explanation without a difference.
 """
 
 import argparse
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import typing
 
 from nova_lite.api import operation as operations
 from tests.fixtures import request_samples
@@ -26,12 +31,18 @@ from tools.comparison import odd_requests
 
 JUDGE = pathlib.Path(__file__).parent / 'comparison' / 'nova_schemas.py'
 BODY, QUERY = 'body', 'query'
+# A sample with its operation, field and verdict, see `samples`.
+Sample: typing.TypeAlias = dict[str, typing.Any]
+# An operation and its field or parameter.
+Field: typing.TypeAlias = tuple[str, str]
+# 'STATUS KIND' by field, by operation.
+Behind: typing.TypeAlias = Mapping[str, Mapping[str, str]]
 
 
-def samples(edges):
+def samples(edges: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[Sample]:
     """Yield {'operation', 'known', 'kind', 'minor', 'field', 'value', 'accepted'}.
 
-    edges: see nova_schemas; operation: its name there; known: that in the file
+    edges: see nova_schemas; operation: its name in nova_schemas; known: its name in the file
     """
     known = request_samples.load()
     for operation in operations.load_all():
@@ -51,7 +62,9 @@ def samples(edges):
                 }
 
 
-def _bodies(known, operation, theirs):
+def _bodies(
+    known: request_samples.Requests, operation: operations.Operation, theirs: Sequence[int]
+) -> Iterator[odd_requests.Sample]:
     if not operation.body:
         return
     body = known.body(operation)
@@ -64,7 +77,9 @@ def _bodies(known, operation, theirs):
     yield from odd_requests.bodies(body, operation, minors)
 
 
-def _queries(known, operation, theirs):
+def _queries(
+    known: request_samples.Requests, operation: operations.Operation, theirs: Sequence[int]
+) -> Iterator[odd_requests.Sample]:
     query = known.query(operation)
     minors = odd_requests.minors(operation, query, theirs)
     for minor in minors:
@@ -82,9 +97,12 @@ def _queries(known, operation, theirs):
     yield from odd_requests.queries(query, operation, minors)
 
 
-def differences(asked, verdicts):
+def differences(
+    asked: Iterable[Sample], verdicts: Iterable[Mapping[str, typing.Any]]
+) -> tuple[dict[str, Sample], int]:
     """Return ({text of a difference: its first sample}, number judged)."""
-    found, judged = {}, 0
+    found: dict[str, Sample] = {}
+    judged = 0
     for sample, verdict in zip(asked, verdicts, strict=True):
         judged += verdict['judged']
         if verdict['judged'] and sample['accepted'] != (verdict['reason'] is None):
@@ -95,14 +113,12 @@ def differences(asked, verdicts):
     return found, judged
 
 
-def explained(found, behind):
-    """Divide differences: return ({text: sample} without an explanation, those explained).
-
-    The second is {(operation, field)}. behind: {operation: {field: 'STATUS KIND'}}
-    """
-    left, used = {}, set()
+def explained(found: Mapping[str, Sample], behind: Behind) -> tuple[dict[str, Sample], set[Field]]:
+    """Return ({text: sample} of differences without an explanation, explained fields)."""
+    left: dict[str, Sample] = {}
+    used: set[Field] = set()
     for text, sample in found.items():
-        name = sample['known'], sample['field']
+        name: Field = sample['known'], sample['field']
         reason = behind.get(name[0], {}).get(name[1])
         if not sample['accepted'] and reason and _has(sample, reason):
             used.add(name)
@@ -111,12 +127,12 @@ def explained(found, behind):
     return left, used
 
 
-def _has(sample, reason):
+def _has(sample: Sample, reason: str) -> bool:
     _status, kind = reason.split()
     return any(kinds.is_of(kind, value) for value in kinds.values(sample))
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Judge, and print the differences."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -143,9 +159,10 @@ def main(argv=None):
     return 1 if left or unused else 0
 
 
-def _run(python, *words, **options):
+def _run(python: str, *words: str, input: str | None = None) -> str:
     command = [python, str(JUDGE), *words]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, **options).stdout
+    done = subprocess.run(command, input=input, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
 
 
 if __name__ == '__main__':

@@ -2,13 +2,14 @@
 
 Starts a cloud of two cells in a process of its own and opens its page in chromium. Servers are
 booted while the page is scrolled, and the hosts of a zone are listed. Prints the size of the
-page, the size of its data and the processor time that the cloud took for them, when the page was
-first painted in each of three loads, the longest task of its scripts of those that took 50 ms or
-more, and the longest time between two frames. Exits with 1 if the page was never painted within
+page, the size of its data and the processor time that the cloud took for the data, the times of the
+first paint in three loads, the longest task of the scripts of the page if it took 50 ms or more,
+and the longest time between two frames. Exits with 1 if the page was never painted within
 1 s or if a task took longer than 100 ms, and with 2 if chromium is missing.
 """
 
 import argparse
+from collections.abc import Sequence
 import dataclasses
 import os
 import statistics
@@ -24,7 +25,7 @@ from tests.fixtures import browser as browser_fixture
 from tools import detached_cloud
 
 CELLS, LOADS = 2, 3
-# Until then a person takes an answer as immediate.
+# A person takes an answer within this time as immediate.
 MOST_TASK_MS = 100
 READ_S, BOOT_S = 60, 300
 DATA = b'data: '
@@ -56,8 +57,8 @@ class Measured:
     tasks: list[float]
     frames: list[float]
 
-    def show(self):
-        """Print all."""
+    def show(self) -> None:
+        """Print all sizes and times."""
         tasks = f'{max(self.tasks):.0f} ms' if self.tasks else 'shorter than 50 ms'
         print(
             f'page {self.page} bytes; data {self.data} bytes, '
@@ -70,32 +71,34 @@ class Measured:
         )
 
     @property
-    def is_fluid(self):
+    def is_fluid(self) -> bool:
         """Return whether the budget is kept."""
         is_early = min(self.paints) < browser_fixture.MOST_PAINT_MS
         return is_early and max(self.tasks, default=0) <= MOST_TASK_MS
 
 
-def read_once(found):
-    """Return (size, processor seconds of the cloud) of the first document for a viewer."""
-    before = cpu_s(found.pid)
-    url = f'{found.page_url.partition("#")[0]}page/events'
-    with requests.get(url, stream=True, timeout=READ_S) as answer:
+def read_once(pid: int, url: str) -> tuple[int, float]:
+    """Return (size, processor seconds of the cloud) of the first document for a viewer.
+
+    pid: process of the cloud; url: its page
+    """
+    before = cpu_s(pid)
+    with requests.get(f'{url}page/events', stream=True, timeout=READ_S) as answer:
         answer.raise_for_status()
         size = next(
             len(line.removeprefix(DATA)) for line in answer.iter_lines() if line.startswith(DATA)
         )
-    return size, cpu_s(found.pid) - before
+    return size, cpu_s(pid) - before
 
 
-def cpu_s(pid):
+def cpu_s(pid: int) -> float:
     """Return the processor time of a process."""
     with open(f'/proc/{pid}/stat') as file:
         user, system = file.read().rpartition(')')[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
 
 
-def boot(path, count):
+def boot(path: str, count: int) -> None:
     """Boot servers, one after the other, until each is ACTIVE."""
     compute = client_connections.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
     flavor = next(each for each in compute.flavors() if each.name == 'm1.tiny')
@@ -107,10 +110,10 @@ def boot(path, count):
         compute.wait_for_server(server, interval=0.5, wait=BOOT_S)
 
 
-def measure(found, browser, servers):
-    """Return what was Measured. found: the Running cloud"""
-    url = found.page_url.partition('#')[0]
-    size, reading_s = read_once(found)
+def measure(found: running.Running, browser: browser_fixture.Browser, servers: int) -> Measured:
+    """Measure the page of a running cloud."""
+    url = (found.page_url or '').partition('#')[0]
+    size, reading_s = read_once(found.pid, url)
     paints = []
     for _load in range(LOADS):
         browser.driver.get(url)
@@ -128,7 +131,7 @@ def measure(found, browser, servers):
     return Measured(page, size, reading_s, paints, tasks, frames)
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Start a cloud, measure its page and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--hosts', type=int, default=10_000, help='of both cells together')

@@ -8,6 +8,7 @@ turns, since the speed of a machine changes; figures are those of the best turn.
 """
 
 import argparse
+from collections.abc import Sequence
 
 from nova_lite import runtime
 from nova_lite.db import schema_migration
@@ -19,8 +20,8 @@ SERVERS, LISTS, LISTED = 300, 30, 100
 FLAVOR = {'name': 'm1.small', 'flavorid': '2', 'extra_specs': {'hw:cpu_policy': 'shared'}}
 
 
-def boot(database):
-    """Write and read what a cell has of each of SERVERS servers; return their uuids."""
+def boot(database: transactions.Database) -> list[str]:
+    """Write and read the row of each of SERVERS servers as a boot does. Return the uuids."""
     uuids = []
     for number in range(SERVERS):
         uuid = runtime.new_uuid()
@@ -45,7 +46,7 @@ def boot(database):
     return uuids
 
 
-def measure(url, driver):
+def measure(url: str, driver: str) -> tuple[float, float]:
     """Return (ms of CPU for each server, ms for each row of a list) of a driver."""
     database = transactions.Database(url.replace('pymysql', driver, 1))
     try:
@@ -61,20 +62,21 @@ def measure(url, driver):
     return 1000 * (booted - begun) / SERVERS, 1000 * (listed - booted) / LISTS / LISTED
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('drivers', nargs='+', metavar='DRIVER')
     parser.add_argument('--turns', type=int, default=3)
     args = parser.parse_args(argv)
-    best = {}
+    best: dict[str, tuple[float, float]] = {}
     with mariadb.MariaDB() as server:
         url = server.create_database('cell')
         schema_migration.upgrade(url, 'cell')
         for _turn in range(args.turns):
             for driver in args.drivers:
                 found = measure(url, driver)
-                best[driver] = tuple(map(min, found, best.get(driver, found)))
+                former = best.get(driver, found)
+                best[driver] = min(found[0], former[0]), min(found[1], former[1])
     for driver, (boot_ms, row_ms) in best.items():
         print(f'{driver}: {boot_ms:.2f} ms of CPU a server, {row_ms:.3f} ms a row of a list')
 

@@ -4,11 +4,13 @@
 
 Starts a private RabbitMQ and a process that answers calls. Each call carries an Instance and
 returns it. Pauses between the calls matter: a process that waits for messages may poll more
-often after one, and caches of the processor are cold after a pause. Figures are milliseconds
+often after a message, and caches of the processor are cold after a pause. Figures are milliseconds
 of CPU for each call.
 """
 
 import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
 import os
 import subprocess
 import sys
@@ -36,18 +38,22 @@ class EchoAPI(rpc.Interface):
     server_argument = 'host'
 
     @rpc.call(since='1.0', timeout=60)
-    def echo(self, ctxt, host, instance):
+    def echo(  # type: ignore[empty-body]  # a declaration
+        self, ctxt: context.RequestContext, host: str, instance: instance.Instance
+    ) -> instance.Instance:
         """Return the Instance."""
 
 
 class Echo:
     """The manager of EchoAPI."""
 
-    def echo(self, ctxt, host, instance):
+    def echo(
+        self, ctxt: context.RequestContext, host: str, instance: instance.Instance
+    ) -> instance.Instance:
         return instance
 
 
-def serve(url):
+def serve(url: str) -> None:
     """Answer calls until the input ends."""
     server = EchoAPI.server(transport.open_bus(conf.make_conf(files=[]), url), HOST, Echo())
     server.start(override_pool_size=4)
@@ -57,7 +63,7 @@ def serve(url):
     server.wait()
 
 
-def payload():
+def payload() -> instance.Instance:
     """Return an Instance such as calls to computes carry."""
     return instance.Instance(
         id=1,
@@ -77,8 +83,8 @@ def payload():
     )
 
 
-def measure(client, pids, calls, pause):
-    """Return {name: milliseconds of CPU for each of so many calls}. pids: {name: process}"""
+def measure(client: EchoAPI, pids: Mapping[str, int], calls: int, pause: float) -> dict[str, float]:
+    """Return {name: milliseconds of CPU for each call}. pids: {name: process id}"""
     ctxt, carried = context.admin(), payload()
     before = {name: results.cpu_seconds(pid) for name, pid in pids.items()}
     for _turn in range(calls):
@@ -88,7 +94,7 @@ def measure(client, pids, calls, pause):
     return {name: 1000 * (after[name] - before[name]) / calls for name in pids}
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--calls', type=int, default=500)
@@ -97,10 +103,12 @@ def main(argv=None):
     parser.add_argument('--serve', metavar='URL', help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.serve:
-        return serve(args.serve)
+        serve(args.serve)
+        return
     with rabbit.Rabbit() as broker:
         command = [sys.executable, '-m', 'tools.message_costs', '--serve', broker.url]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            assert server.stdin is not None and server.stdout is not None
             server.stdout.readline()
             bus = transport.open_bus(conf.make_conf(files=[]), broker.url)
             client = EchoAPI(bus)

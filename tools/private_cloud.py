@@ -1,17 +1,18 @@
-"""Run a command beside a cloud over a private RabbitMQ and MariaDB; then stop it all.
+"""Run a command beside a cloud over a private RabbitMQ and MariaDB; then stop all three.
 
   python -m tools.private_cloud --cells 1 --hosts 1000 -- nova-lite bench idle
 
-starts the two servers on free ports (durable: flush at every commit), `nova-lite up`
-with the options before `--`, and the command with NOVA_LITE_STATE naming the state
-directory, COMPUTE_URL the API, and RUN_DIR a directory of pid files: those of the
-daemons and of the servers. Prints how long the cloud took to be ready, and what the
-broker holds. The servers' programs must be installed (bindep.txt); any running ones
-are left alone.
+starts the two servers on free ports (durable: flush at every commit), `nova-lite up` with the
+options before `--`, and the command. In the environment of the command, NOVA_LITE_STATE is the
+state directory, COMPUTE_URL the URL of the API, and RUN_DIR the directory with the pid files of the
+daemons and the servers. Prints how long the cloud took to be ready, and the number of queues,
+connections and channels of the broker. The programs of the servers must be installed (bindep.txt);
+running servers are left alone.
 """
 
 import argparse
 import collections
+from collections.abc import Sequence
 import os
 import pathlib
 import re
@@ -33,20 +34,20 @@ READY_S, STOP_S = 1200, 120
 
 
 class Durable(mariadb.MariaDB):
-    """A MariaDB that loses nothing, as one in production."""
+    """A MariaDB that loses no transaction, as in production."""
 
-    def command(self):
+    def command(self) -> list[str]:
         return [*super().command(), '--innodb-flush-log-at-trx-commit=1']
 
 
 class Private(fixtures.Fixture):
     """The servers and the cloud. up: further arguments of `nova-lite up`."""
 
-    def __init__(self, up):
+    def __init__(self, up: Sequence[str]) -> None:
         super().__init__()
         self.up = up
 
-    def _setUp(self):
+    def _setUp(self) -> None:
         names = ('top', *(f'cell{number + 1}' for number in range(self._cells())))
         self.broker, self.database = rabbit.Rabbit(*names), Durable()
         servers.use_all(self, self.broker, self.database)
@@ -66,13 +67,13 @@ class Private(fixtures.Fixture):
             path = pathlib.Path(self.state_dir, 'run', f'{name}.private.pid')
             path.write_text(f'{daemon.pid}\n')
 
-    def restart(self):
-        """Stop the cloud and start it again with what it has; the servers stay."""
+    def restart(self) -> None:
+        """Stop the cloud and start it again with its state; broker and database stay up."""
         self._stop()
         self._start()
 
-    def _start(self):
-        """Start the cloud. `seconds` says how long that took, and `url` is its API."""
+    def _start(self) -> None:
+        """Start the cloud. Set `seconds`, the time until it was ready, and `url`, its API."""
         before = len(self.cloud.log_text())
         self.cloud.start()
         found = self.cloud.wait_for(
@@ -80,20 +81,21 @@ class Private(fixtures.Fixture):
         )
         self.seconds, self.url = float(found[1]), found[2]
 
-    def _cells(self):
+    def _cells(self) -> int:
         parser = argparse.ArgumentParser()
         parser.add_argument('--cells', type=int, default=2)
-        return parser.parse_known_args(self.up)[0].cells
+        cells: int = parser.parse_known_args(self.up)[0].cells
+        return cells
 
-    def _stop(self):
+    def _stop(self) -> None:
         self.cloud.signal(signal.SIGINT)
         began = runtime.monotonic()
         self.cloud.wait(STOP_S)
         print(f'Stopped after {runtime.monotonic() - began:.1f} s', flush=True)
 
-    def held(self):
-        """{what: how many} of the broker; queues by the first part of their names."""
-        counts = collections.Counter()
+    def held(self) -> dict[str, int]:
+        """Return the numbers of queues, connections and channels of the broker."""
+        counts: collections.Counter[str] = collections.Counter()
         for vhost in self.broker.vhosts:
             listed = self.broker.ctl('list_queues', '-p', vhost, 'name', '--no-table-headers')
             counts['queues'] += len(listed.split())
@@ -103,8 +105,8 @@ class Private(fixtures.Fixture):
         return dict(counts)
 
 
-def main(argv=None):
-    """Run the command; returns its exit code."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command. Return its exit code."""
     given = sys.argv[1:] if argv is None else argv
     cut = given.index('--') if '--' in given else len(given)
     parser = argparse.ArgumentParser(description=__doc__, add_help='--' not in given)

@@ -1,10 +1,10 @@
 """python -m tools.resets [--resets N] [--clients N]: time resets of a cloud under load.
 
-Starts a cloud in a process of its own and boots servers in it, as fast as it takes them, while it
-is reset. Prints the times of the resets, and what its process holds after a tenth and each quarter
-of them, and at the end without the load. Exits with 1 if a server of before a reset is found then,
-if the median is above --most-ms, or if the last three quarters have left behind a thread or file
-for each twentieth reset, or a tenth of the memory.
+Starts a cloud in a process of its own, boots servers in it as fast as possible and resets the cloud
+meanwhile. Prints the times of the resets, and the resources of the process after a tenth and each
+quarter of the resets, and at the end without the load. Exits with 1 if a server from before the
+last reset is found, if the median is above --most-ms, or if the last three quarters of the resets
+have left behind a thread or file for each twentieth reset, or a tenth of the memory.
 """
 
 import argparse
@@ -23,11 +23,11 @@ from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import running
 from tools import detached_cloud
 
-# Old daemons need this long to stop.
+# Seconds that old daemons need to stop.
 REST_S = 5
 LOOK_S = 0.05
-# Threads and files by which two looks under load differ; and of how many resets one may leave one
-# behind without being noticed.
+# Threads and files by which two looks under load differ. One of LEAK resets may leave a thread or
+# file behind without being noticed.
 NOISE, LEAK = 20, 20
 LEVEL = 1.1
 
@@ -41,15 +41,15 @@ class Held:
     memory_mb: int
 
     @classmethod
-    def of(cls, pid):
-        """Return what a process holds now."""
+    def of(cls, pid: int) -> 'Held':
+        """Return the resources of a process now."""
         with open(f'/proc/{pid}/status') as file:
             facts = dict(line.split(':', 1) for line in file)
         files = len(os.listdir(f'/proc/{pid}/fd'))
         return cls(int(facts['Threads']), files, int(facts['VmRSS'].split()[0]) // 1024)
 
-    def exceeds(self, before, resets):
-        """Return the names of what so many resets have left behind, under the same load."""
+    def exceeds(self, before: 'Held', resets: int) -> list[str]:
+        """Return the names of resources that the resets have left behind under the same load."""
         few = max(NOISE, resets // LEAK)
         limits = {
             'threads': before.threads + few,
@@ -59,8 +59,8 @@ class Held:
         return [name for name, most in limits.items() if getattr(self, name) > most]
 
 
-def boot(path, ended, counts):
-    """Boot servers until `ended` is set. counts: of those accepted and refused, changed here"""
+def boot(path: str, ended: runtime.Event, counts: dict[str, int]) -> None:
+    """Boot servers until `ended` is set. counts: of clients, accepted and refused servers"""
     compute = client_connections.connect(path, 'nova-lite-demo', compute_api_version='2.1').compute
     flavor = next(each for each in compute.flavors() if each.name == 'm1.tiny')
     image = next(iter(compute.get('/images', microversion='2.1').json()['images']))
@@ -73,14 +73,15 @@ def boot(path, ended, counts):
             counts['refused'] += 1
 
 
-def measure(directory, resets, clients, most_ms):
-    """Run the load and the resets; return whether all is as it should be."""
+def measure(directory: str, resets: int, clients: int, most_ms: float) -> bool:
+    """Run the load and the resets. Return whether no server and no resource is left behind."""
     found, control = running.read(directory), control_client.Client(directory)
     ended, counts = runtime.Event(), {'clients': 0, 'accepted': 0, 'refused': 0}
     threads = [runtime.spawn(boot, found.clouds_yaml, ended, counts) for _client in range(clients)]
     while counts['clients'] < clients:
         runtime.sleep(LOOK_S)
-    times, held = [], {}
+    times: list[float] = []
+    held: dict[int, Held] = {}
     shown = {resets // 10, *(resets * quarter // 4 for quarter in range(1, 5))}
     for number in range(1, resets + 1):
         times.append(control.post('reset')['seconds'])
@@ -103,7 +104,7 @@ def measure(directory, resets, clients, most_ms):
     return not left and not leaks and median_ms <= most_ms
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--resets', type=int, default=100)
     parser.add_argument('--clients', type=int, default=2)

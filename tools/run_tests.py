@@ -1,27 +1,30 @@
-"""Run tox environments in this virtual environment; print their sum.
+"""Run tox environments in this virtual environment; print the sum of their results.
 
-tox.ini says what each does; tox-current-env lets them share the interpreter
-that runs this, since one installation serves them all. The last line reads
-`N passed, N failed` (`, N skipped` may follow); an environment without tests,
-like pep8, counts as one. Before it stand the tests that failed, with the end of
-their traceback, since who reads a long log starts at its end. A test that passes is
-only counted; build/tests has the whole output. What has not ended after 85 minutes,
-or when a signal ends the run, is killed and has failed. Where CI is set, a skipped test
-counts as failed.
+tox.ini defines the environments; with tox-current-env they share the interpreter that runs this
+module, since one installation serves all environments. The last line reads `N passed, N failed`
+(`, N skipped` may follow); an environment without tests, like pep8, counts as one test. The tests
+that failed, with the ends of their tracebacks, come before that line, because a reader of a long
+log starts at its end. A test that passes is only counted; build/tests has the whole output. An
+environment that has not ended after 85 minutes, or when a signal ends the run, is killed and has
+failed. If the environment variable CI is set, a skipped test counts as failed.
 
-Each test runs once. A test that fails now and then shows a defect, of the product or of
-the test, so it counts as failed.
+Each test runs once. A test that fails now and then shows a defect of the product or of the test, so
+it counts as failed.
 
-Unit tests, and those that run commands against whole clouds, wait for a good part of their
-time, so three run at once on two cores (tools.forked); of clouds with a process for each
-daemon two do. NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS say otherwise. Environments
-that only compute (BESIDE) run at the lowest priority beside the others, one after the other,
-and use what these leave of the processors. tools/sample.py says which cases of the tables of
-faults run; the first line reads how to run the same cases again.
+Unit tests, and tests that run commands against whole clouds, wait for a good part of their time, so
+three tests run at once on two cores (tools.forked), and two tests of clouds with a process for each
+daemon. NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS set other numbers. Environments that only
+compute (BESIDE) run at the lowest priority, one after the other, beside the other environments, and
+use the processor time that those leave. tools/sample.py selects the cases of the tables of faults;
+the first line of the output reads how to run the same cases again.
 """
 
 import argparse
 import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import configparser
 import contextlib
 import functools
@@ -31,79 +34,89 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
+import typing
 
 from nova_lite import runtime
 from tools import durations
 from tools import sample
 
 TOTAL = re.compile(r'^ - (Passed|Skipped|Failed|Unexpected Success|Expected Fail): (\d+)$')
-# What tests.sim prints at its end: histories count as tests.
+# The last line of tests.sim: histories count as tests.
 HISTORIES = re.compile(r'^(?P<Passed>\d+) histories passed, (?P<Failed>\d+) failed')
 TEST = re.compile(r'^\{\d+\} (?P<name>\S.*?) (\[\S+\] )?\.\.\. (?P<result>\w+)')
 HEADING = re.compile(r'^Captured (?P<what>\S+):$')
 TRACEBACK_LINES = 30
 LOG_DIR = os.path.join('build', 'tests')
-# So many lines are shown of an environment that ends amid its tests.
+# Number of lines that are shown of an environment that ends amid its tests.
 LAST_LINES = 20
-# So many tests pass between two signs of life.
+# Number of tests that pass between two lines of progress.
 PROGRESS = 100
 LIMIT_S = 85 * 60
-# The environments are process groups of their own, which these do not reach.
+# The environments are process groups of their own, which these signals do not reach.
 ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-# What has no bounds of real time, so that it may run slowly.
+# Environments without bounds of real time, which may run slowly.
 BESIDE = ('pep8', 'mypy', 'lowest-apis', 'docs', 'sim', 'gabbi')
 LOWEST_PRIORITY = 19
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
 
-def _environments():
-    """The environments a plain `tox` runs."""
+def _environments() -> list[str]:
+    """Return the environments that a plain `tox` runs."""
     parser = configparser.ConfigParser(interpolation=None)
     with open('tox.ini', encoding='utf-8') as source:
         parser.read_file(source)
     return parser['tox']['envlist'].replace('\n', ',').split(',')
 
 
-class Runs:
-    """Runs environments, in two rows beside each other when there are such as run beside.
+class Outcome(typing.NamedTuple):
+    """The end of an environment. code: exit code; totals: {result: number of tests}"""
 
-    outcomes: {environment: (exit code, {total: count}, Failures)} of those that have ended
+    code: int
+    totals: dict[str, int]
+    failures: 'Failures'
+
+
+class Runs:
+    """Runs environments: those in BESIDE in one row, the others in another row.
+
+    outcomes: {environment: Outcome} of the environments that have ended
     """
 
-    def __init__(self, names, work_dir):
+    def __init__(self, names: Sequence[str], work_dir: str) -> None:
         self._work_dir = work_dir
         beside = [name for name in names if name in BESIDE]
         others = [name for name in names if name not in BESIDE]
         self._rows = [row for row in (others, beside) if row]
         self._names = names
-        self._running = []
+        self._running: list[subprocess.Popen[str]] = []
         self._is_over = False
-        self.outcomes = {}
+        self.outcomes: dict[str, Outcome] = {}
 
-    def run(self):
-        """Run all; what has not ended when `end` is called has failed."""
+    def run(self) -> None:
+        """Run all environments. Those that have not ended when `end` is called have failed."""
         threads = [runtime.spawn(self._run_row, row) for row in self._rows]
         for thread in threads:
             thread.join()
 
-    def end(self, number, _frame):
-        """Kill what runs, and start nothing more; a handler of signals."""
+    def end(self, number: int, _frame: types.FrameType | None) -> None:
+        """Kill the running environments, and start no other. For signals."""
         print('\nEnded by %s.' % signal.Signals(number).name, flush=True)
         self._is_over = True
         for process in tuple(self._running):
             _end(process)
 
-    def _run_row(self, names):
+    def _run_row(self, names: Iterable[str]) -> None:
         for name in names:
-            self.outcomes[name] = (1, {}, Failures()) if self._is_over else self._run(name)
+            self.outcomes[name] = Outcome(1, {}, Failures()) if self._is_over else self._run(name)
 
-    def _run(self, name):
+    def _run(self, name: str) -> Outcome:
         say = functools.partial(_say, f'{name}: ' if len(self._rows) > 1 else '')
         _say('', '\n== %s (of %d)' % (name, len(self._names)))
         lowered = ['nice', '-n', str(LOWEST_PRIORITY)] if self._is_beside(name) else []
         tox = [sys.executable, '-m', 'tox', '--current-env', '-q', '-e', name]
-        # In the same session: Linux compares priorities only within one.
+        # In the same session, because Linux compares priorities only within a session.
         process = subprocess.Popen(
             [*lowered, *tox, '--workdir', os.path.join(self._work_dir, name)],
             stdout=subprocess.PIPE,
@@ -117,25 +130,32 @@ class Runs:
             _end(process)
         try:
             with open(os.path.join(LOG_DIR, f'{name}.log'), 'w', 1, 'utf-8') as file:
+                assert process.stdout is not None
                 totals, failures = follow(process.stdout, file, say)
-            return process.wait() or int(self._is_over), totals, failures
+            return Outcome(process.wait() or int(self._is_over), totals, failures)
         finally:
             _end(process)
             self._running.remove(process)
 
-    def _is_beside(self, name):
+    def _is_beside(self, name: str) -> bool:
         return len(self._rows) > 1 and name in BESIDE
 
 
-def _say(prefix, line):
+def _say(prefix: str, line: str) -> None:
     # Text and line end in one write: two rows print at the same time.
     print(f'{prefix}{line}\n', end='', flush=True)
 
 
-def follow(output, log, say):
-    """Keep all lines in the log and `say` all but the tests that pass; (totals, failures)."""
-    totals, failures, passed = {}, Failures(), 0
-    last = collections.deque(maxlen=LAST_LINES)
+def follow(
+    output: Iterable[str], log: typing.TextIO, say: Callable[[str], None]
+) -> 'tuple[dict[str, int], Failures]':
+    """Write all lines into the log, and `say` all lines but those of tests that pass.
+
+    Return (totals, failures).
+    """
+    totals: dict[str, int] = {}
+    failures, passed = Failures(), 0
+    last: collections.deque[str] = collections.deque(maxlen=LAST_LINES)
     for line in output:
         log.write(line)
         text = line.rstrip()
@@ -156,8 +176,8 @@ def follow(output, log, say):
     return totals, failures
 
 
-def _totals(line):
-    """[(result, number), ...] that a line tells."""
+def _totals(line: str) -> list[tuple[str, int]]:
+    """Return [(result, number), ...] of a line."""
     found = TOTAL.match(line)
     if found:
         return [(found[1], int(found[2]))]
@@ -166,18 +186,19 @@ def _totals(line):
 
 
 class Failures:
-    """The report of stestr about the tests that fail, unchanged.
+    """The report of stestr about the tests that failed, unchanged.
 
     tracebacks: {test: the last lines of its traceback}
     """
 
-    def __init__(self):
-        self.tracebacks = {}
-        self._lines = self._ended = None
+    def __init__(self) -> None:
+        self.tracebacks: dict[str, collections.deque[str]] = {}
+        self._lines: collections.deque[str] | None = None
+        self._ended: collections.deque[str] | None = None
         self._told = False
 
-    def read(self, line):
-        """Take in the next line of the output."""
+    def read(self, line: str) -> None:
+        """Read the next line of the output."""
         test, heading = TEST.match(line), HEADING.match(line)
         if test:
             self._ended = self._lines = None
@@ -187,27 +208,27 @@ class Failures:
         elif heading:
             self._lines = self._ended if heading['what'] == 'traceback' else None
         elif self._lines is not None and line.strip():
-            # What an exception says in more than one line is indented in the first only.
+            # Only the first line of a message of several lines is indented.
             if self._told or line.startswith(' ' * 4):
                 self._told = True
                 self._lines.append(line)
         else:
             self._told = False
 
-    def show(self):
+    def show(self) -> None:
         """Print the tests and the ends of their tracebacks."""
         for name, lines in self.tracebacks.items():
             print(f'FAILED {name}', *lines, '', sep='\n')
 
 
-def _end(process):
-    """Kill the process and its children, those that have outlived it among them."""
+def _end(process: subprocess.Popen[str]) -> None:
+    """Kill the process and its children, also children that have outlived the process."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def judge(code, totals):
-    """(passed, failed, skipped) of one environment."""
+def judge(code: int, totals: Mapping[str, int]) -> tuple[int, int, int]:
+    """Return (passed, failed, skipped) of one environment."""
     passed = sum(totals.get(key, 0) for key in PASSED)
     failed = sum(totals.get(key, 0) for key in FAILED)
     skipped = totals.get('Skipped', 0)
@@ -218,7 +239,7 @@ def judge(code, totals):
     return passed, failed, skipped
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
@@ -234,14 +255,14 @@ def main():
         signal.alarm(LIMIT_S)
         runs.run()
     outcomes = {name: runs.outcomes[name] for name in names}
-    for _code, _totals, failures in outcomes.values():
-        failures.show()
-    results = {name: judge(code, totals) for name, (code, totals, _) in outcomes.items()}
+    for outcome in outcomes.values():
+        outcome.failures.show()
+    results = {name: judge(each.code, each.totals) for name, each in outcomes.items()}
     return report(results, in_ci=os.environ.get('CI', '').lower() in ('1', 'true', 'yes'))
 
 
-def report(results, *, in_ci):
-    """Print a line per environment and the sum; the exit code."""
+def report(results: Mapping[str, tuple[int, int, int]], *, in_ci: bool) -> int:
+    """Print a line per environment and the sum. Return the exit code."""
     print()
     for name, counts in results.items():
         print('%-20s %5d passed, %d failed, %d skipped' % (name, *counts))

@@ -1,9 +1,9 @@
 """Samples of the long tables of faults and kills for a run of the tests.
 
-A part of most tables runs with every commit, and each commit takes another part. Of the
-table of faults of sagas all cases run, and each commit puts others of them together. The
-number is in NOVA_LITE_TEST_SAMPLE, or else made from the commit that is checked out; it
-is 0 where there is none. The same number takes the same cases again.
+A part of most tables runs with every commit, and each commit takes another part. All cases of the
+table of faults of sagas run, and each commit combines the cases differently. The environment
+variable NOVA_LITE_TEST_SAMPLE sets the number of the sample. By default the number is made from the
+commit that is checked out; without a commit it is 0. The same number takes the same cases again.
 """
 
 import functools
@@ -16,13 +16,13 @@ DIGITS = 6
 
 
 @functools.cache
-def number():
+def number() -> int:
     """Return the number of this run's sample."""
     given = os.environ.get(VARIABLE)
     return int(given) if given else of_commit(TOP)
 
 
-def of_commit(directory):
+def of_commit(directory: str) -> int:
     """Return a number made from the commit checked out in a directory; 0 without one."""
     try:
         done = subprocess.run(
@@ -37,6 +37,6 @@ def of_commit(directory):
     return int(done.stdout[:DIGITS], 16) if done.returncode == 0 else 0
 
 
-def replay():
-    """Return what takes the same cases again, to be printed."""
+def replay() -> str:
+    """Return the setting of the environment with which the same cases run again."""
     return f'{VARIABLE}={number()}'

@@ -2,15 +2,19 @@
 
   python -m tools.scale --hosts 100 1000 10000 --write
 
-Each is a cloud of two cells over a private RabbitMQ and a durable MariaDB, with the profile
-`instant`. It is started, asked, left alone, given servers, stopped, and started again. The CPU of
-the start and without work is also printed by daemon.
-10,000 hosts need some 2 GiB of memory. The programs of the servers must be installed
-(bindep.txt); any running ones are left alone.
+Each cloud has two cells over a private RabbitMQ and a durable MariaDB, and the profile `instant`.
+The tool starts the cloud, sends a request, waits without work, boots servers, and stops and starts
+the cloud again. It also prints the CPU time of each daemon for the start and without work.
+10,000 hosts need some 2 GiB of memory. The programs of the servers must be installed (bindep.txt);
+running servers are left alone.
 """
 
 import argparse
 import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import sys
 import typing
@@ -29,23 +33,25 @@ from tools.proof import page
 CELLS = 2
 SIZES = (100, 1000, 10000)
 BOOTS, IN_FLIGHT = 200, 16
-# Long enough for what RabbitMQ does with its queues every two minutes.
+# Long enough for the work that RabbitMQ does with its queues every two minutes.
 IDLE_S, POLL_S = 120, 0.02
 OPTIONS = ('--cells', str(CELLS), '--profile', 'instant')
 PAGE = environment.TOP / 'doc' / 'source' / 'admin' / 'costs.rst'
 PICTURE = PAGE.with_name('scale.svg')
+# {name of a Figure: its value}
+Found: typing.TypeAlias = dict[str, float]
 BEGIN, END = '.. begin: written by tools/scale.py', '.. end: written by tools/scale.py'
 
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A line of the table. panel: of the curves, and the name of the curve in it"""
+    """A line of the table. panel: title of the panel of curves; curve: name of its curve there"""
 
     name: str
     text: str
     panel: str
     curve: str
-    form: typing.Callable
+    form: Callable[[float], str]
 
 
 FIGURES = (
@@ -60,9 +66,9 @@ FIGURES = (
 )
 
 
-def measure(hosts):
-    """Return {name of a Figure: its value} of a cloud with so many hosts."""
-    found = {}
+def measure(hosts: int) -> Found:
+    """Return the figures of a cloud with so many hosts."""
+    found: Found = {}
     with private_cloud.Private([*OPTIONS, '--hosts', str(hosts // CELLS)]) as cloud:
         found['ready_s'] = cloud.seconds
         print(_started(cloud), flush=True)
@@ -83,21 +89,23 @@ def measure(hosts):
     return found
 
 
-def _started(cloud):
-    """Return what the daemons have used of the CPU so far, as text."""
-    spent = collections.Counter()
+def _started(cloud: private_cloud.Private) -> str:
+    """Return a text with the CPU seconds that the daemons have used so far."""
+    spent: dict[str, float] = collections.defaultdict(float)
     for name, seconds in results.cpu_of(results.pids_of(cloud.state_dir, ())).items():
         spent[name.split('.')[0]] += seconds
-    kinds = ', '.join(f'{kind} {seconds:.1f}' for kind, seconds in spent.most_common())
-    return f'CPU of the start, s: {kinds}; all {spent.total():.1f}'
+    most = sorted(spent.items(), key=lambda each: each[1], reverse=True)
+    kinds = ', '.join(f'{kind} {seconds:.1f}' for kind, seconds in most)
+    return f'CPU of the start, s: {kinds}; all {sum(spent.values()):.1f}'
 
 
-def _held(cloud):
-    return idle.measure(cloud.state_dir, (), 1).values()
+def _held(cloud: private_cloud.Private) -> Iterable[Mapping[str, float]]:
+    found: dict[str, dict[str, float]] = idle.measure(cloud.state_dir, (), 1)
+    return found.values()
 
 
-def rst(measured):
-    """Return the table, the picture and the conditions. measured: {hosts: what `measure` gave}"""
+def rst(measured: Mapping[int, Found]) -> str:
+    """Return the table, the picture and the conditions. measured: {hosts: figures}"""
     header = ('hosts', *(f'{hosts:,}' for hosts in measured))
     lines = [
         (figure.text, *(figure.form(found[figure.name]) for found in measured.values()))
@@ -111,22 +119,24 @@ def rst(measured):
     )
 
 
-def picture(measured):
+def picture(measured: Mapping[int, Found]) -> str:
     """Return the curves as SVG."""
-    panels = {}
+    panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for figure in FIGURES:
-        points = [(hosts, found[figure.name]) for hosts, found in measured.items()]
+        points: list[tuple[float, float]] = [
+            (hosts, found[figure.name]) for hosts, found in measured.items()
+        ]
         panels.setdefault(figure.panel, {})[figure.curve] = points
     return curves.svg(list(panels.items()))
 
 
-def write(measured):
+def write(measured: Mapping[int, Found]) -> None:
     """Write the table into its page, and the curves beside it."""
     PAGE.write_text(table.between(PAGE.read_text(), BEGIN, END, rst(measured)))
     PICTURE.write_text(picture(measured))
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -138,7 +148,7 @@ def main(argv=None):
     args = parser.parse_args(argv)
     if min(args.hosts) < CELLS * 2:
         parser.error(f'--hosts: at least {CELLS * 2}')
-    measured = {}
+    measured: dict[int, Found] = {}
     for hosts in args.hosts:
         measured[hosts] = measure(hosts)
         print(f'{hosts} hosts: {measured[hosts]}', flush=True)

@@ -1,42 +1,59 @@
-"""Waiting for new servers, as cheap for the cloud as a client can make it.
+"""Wait for new servers in the way that costs the cloud least.
 
-It lists the servers in BUILD, of which there are few. `nova_lite.lab.bench.polling` lists those
-in the status that is waited for, which are all in the end.
+`Boots` lists the servers in BUILD, of which there are few. `nova_lite.lab.bench.polling` lists the
+servers in the wanted status, which are all servers in the end.
 """
 
-import types
+from collections.abc import Mapping
+import dataclasses
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab.bench import client
+from tools.comparison import patient
 
 WAIT_S = 180
 
+Cloud: typing.TypeAlias = client.Client | patient.Patient
+
+
+@dataclasses.dataclass
+class Waiting:
+    """A wait for a server. at: when the server was seen ACTIVE, in seconds of `monotonic`"""
+
+    at: float | None = None
+    error: exception.NovaLiteError | None = None
+    done: runtime.Event = dataclasses.field(default_factory=runtime.Event)
+
 
 class Boots:
-    """Lists the servers in BUILD, for all that wait, and shows each once that has left it.
+    """Lists the servers in BUILD, and shows each server once that has left BUILD.
 
     A context manager; `wait` may be called in many threads.
     """
 
-    def __init__(self, cloud, poll_s):
+    def __init__(self, cloud: Cloud, poll_s: float) -> None:
         self._cloud, self._poll_s = cloud, poll_s
-        self._waiting, self._lock = {}, runtime.Lock()
-        self._stop, self._thread = runtime.Event(), None
+        self._waiting: dict[str, Waiting] = {}
+        self._lock, self._stop = runtime.Lock(), runtime.Event()
+        self._thread: runtime.Thread | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         self._thread = runtime.spawn(self._run, name='comparison-boots')
         return self
 
-    def __exit__(self, *_error):
+    def __exit__(self, *_error: object) -> None:
         self._stop.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
-    def wait(self, uuid):
-        """Return when the server was first seen ACTIVE, in seconds of `monotonic`.
+    def wait(self, uuid: str) -> float:
+        """Return when a server was first seen ACTIVE, in seconds of `monotonic`.
 
-        Raise Conflict for another status, Unavailable when time is up.
+        Raise Conflict for another status, Unavailable after WAIT_S.
         """
-        result = types.SimpleNamespace(done=runtime.Event(), at=None, error=None)
+        result = Waiting()
         with self._lock:
             self._waiting[uuid] = result
         runtime.wait(result.done, WAIT_S)
@@ -50,14 +67,14 @@ class Boots:
             )
         return result.at
 
-    def _run(self):
+    def _run(self) -> None:
         while not runtime.wait(self._stop, self._poll_s):
             with self._lock:
                 waiting = dict(self._waiting)
             if waiting:
                 self._look(waiting)
 
-    def _look(self, waiting):
+    def _look(self, waiting: Mapping[str, Waiting]) -> None:
         try:
             found = self._cloud.call('GET', '/servers?limit=1000&status=BUILD')['servers']
             now = runtime.monotonic()
@@ -70,7 +87,7 @@ class Boots:
                 result.done.set()
 
 
-def _end(result, server, now):
+def _end(result: Waiting, server: Mapping[str, typing.Any], now: float) -> None:
     if server['status'] == 'BUILD':
         return  # it was created after the list
     if server['status'] == 'ACTIVE':

@@ -1,4 +1,4 @@
-"""The virtual environment that nova runs in, and the versions of all that is compared."""
+"""The virtual environment of nova, and the versions of all compared programs."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def prepare(directory: str) -> None:
     subprocess.run([pip, 'install', '--quiet', '-r', str(REQUIREMENTS)], check=True)
 
 
-def versions(directory):
+def versions(directory: str) -> dict[str, str]:
     """Return {program: version} of the environment, of our own placement and of the servers."""
     nova, placement = _run(
         f'{directory}/bin/python', '-c', ASK, 'nova', 'openstack-placement'
@@ -32,7 +32,7 @@ def versions(directory):
     (ours,) = _run(sys.executable, '-c', ASK, 'openstack-placement').split()
     return {
         'nova': nova,
-        'nova_lite': _run('git', '-C', TOP, 'describe', '--always', '--dirty').strip(),
+        'nova_lite': _run('git', '-C', str(TOP), 'describe', '--always', '--dirty').strip(),
         "nova's placement": placement,
         "nova_lite's placement": ours,
         'Python': platform.python_version(),
@@ -41,8 +41,8 @@ def versions(directory):
     }
 
 
-def machine():
-    """Return what the machine is, as a phrase."""
+def machine() -> str:
+    """Return a phrase that describes the machine."""
     with open('/proc/cpuinfo') as file:
         model = cpu_model(file.read())
     with open('/proc/meminfo') as file:
@@ -50,15 +50,18 @@ def machine():
     return f'{os.cpu_count()} cores ({model}), {memory_gib:.0f} GiB, Linux {platform.release()}'
 
 
-def cpu_model(text):
+def cpu_model(text: str) -> str:
     """Return the name of the first processor of /proc/cpuinfo."""
     found = re.search(r'^model name\s*: (.*)$', text, re.MULTILINE)
     return found[1].strip() if found else platform.machine()
 
 
-def _number(text):
-    return _NUMBER.search(text)[0]
+def _number(text: str) -> str:
+    found = _NUMBER.search(text)
+    if found is None:
+        raise ValueError(f'There is no version in {text!r}')
+    return found[0]
 
 
-def _run(*command):
+def _run(*command: str) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -1,27 +1,30 @@
-"""Kinds of values by which an explanation of a difference says what nova refuses.
+"""Kinds of values that nova refuses, for explanations of differences.
 
 An explanation in nova-requests.yaml is 'STATUS KIND' of a field: it holds for samples that have
 a value of this kind in the field, and for no others.
 """
 
+from collections.abc import Callable
+from collections.abc import Mapping
 import re
+import typing
 
 ABSENT = object()
 _LONGER = re.compile(r'longer_than_(\d+)')
 
 
-def values(sample):
-    """Return what a sample has in its field: several in a list of objects, ABSENT if nothing."""
+def values(sample: Mapping[str, typing.Any]) -> list[object]:
+    """Return the values of a sample in its field: several in a list of objects, or ABSENT."""
     if sample['kind'] == 'query':
-        return sample['value'].get(sample['field']) or [ABSENT]
-    found = [sample['value']]
+        return list(sample['value'].get(sample['field']) or [ABSENT])
+    found: list[object] = [sample['value']]
     for name in filter(None, sample['field'].split('.')):
         items = [item for each in found for item in (each if isinstance(each, list) else [each])]
         found = [item.get(name, ABSENT) if isinstance(item, dict) else ABSENT for item in items]
     return found
 
 
-def is_of(kind, value):
+def is_of(kind: str, value: object) -> bool:
     """Return whether a value is of a kind. Raise KeyError if there is no such kind."""
     longer = _LONGER.fullmatch(kind)
     if longer:
@@ -29,7 +32,7 @@ def is_of(kind, value):
     return _KINDS[kind](value)
 
 
-def _is_no_pattern(value):
+def _is_no_pattern(value: str) -> bool:
     try:
         re.compile(value)
     except re.error:
@@ -37,7 +40,7 @@ def _is_no_pattern(value):
     return False
 
 
-_KINDS = {
+_KINDS: dict[str, Callable[[object], bool]] = {
     'absent': lambda value: value is ABSENT,
     # A list with an object of no names.
     'empty_item': lambda value: isinstance(value, list) and {} in value,

@@ -1,67 +1,40 @@
 """Rate of requests and latency of answers of a cloud when many clients ask at once.
 
-Each client asks for one thing after the other. An answer of 503 with Retry-After is no failure:
-the client asks again after that time.
+Each client sends one request after the other. An answer of 503 with Retry-After is no failure: the
+client repeats the request after that time.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
 import dataclasses
+import functools
 import statistics
-import typing
 
 from nova_lite import exception
-from nova_lite import runtime
+from nova_lite.lab.bench import client
+from tools.comparison import patient as patients
 from tools.comparison import table
 from tools.comparison import workload
 from tools.proof import page
 
 CLIENTS = (1, 4, 16, 32, 64, 128, 256)
-# At least so many boots, and so many of each client, so that all are busy for some time.
+# Least number of boots, and of boots by each client, so that all clients are busy for some time.
 LEAST_BOOTS, BOOTS_EACH = 24, 2
 MIXES_EACH = 2
-BUSY, RETRY_AFTER = 503, 'Retry-After'
 DELETING = 8
-
-
-class Patient:
-    """A client of a cloud that waits where the cloud asks for it. cloud: a bench.client.Client
-
-    longest_s: the longest time to an answer; refused: the answers that asked to wait
-    """
-
-    def __init__(self, cloud):
-        self._cloud = cloud
-        self.longest_s, self.refused = 0.0, 0
-        self.flavor_id, self.server_body = cloud.flavor_id, cloud.server_body
-        self._lock = runtime.Lock()
-
-    def call(self, method, path, body=None):
-        """Send a request, again while the answer asks to wait; as Client.call."""
-        while True:
-            began = runtime.monotonic()
-            response = self._cloud.send(method, path, body)
-            asked_s = response.headers.get(RETRY_AFTER) if response.status_code == BUSY else None
-            with self._lock:
-                self.longest_s = max(self.longest_s, runtime.monotonic() - began)
-                self.refused += asked_s is not None
-            if asked_s is None:
-                return self._cloud.content(method, path, response)
-            runtime.sleep(float(asked_s))
-
-    def begin(self):
-        """Forget what was measured."""
-        self.longest_s, self.refused = 0.0, 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """A load. play: called with a Workload and the number of clients
 
-    rate, waited: what the rate counts, and for what clients wait
+    rate: unit of the rate; waited: name of the time for which clients wait
     """
 
     rate: str
     waited: str
-    play: typing.Callable
+    play: Callable[[workload.Workload, int], table.Figures]
 
 
 KINDS = {
@@ -78,23 +51,27 @@ KINDS = {
 }
 
 
-def scenarios(kind, numbers, cloud, directory, **options):
+def scenarios(
+    kind: str, numbers: Iterable[int], cloud: client.Client, directory: str, *, poll_s: float
+) -> Iterator[workload.Scenario]:
     """Yield (name, function that plays it and returns its figures).
 
-    kind: of KINDS; numbers: of clients; options: of the Workload
+    kind: of KINDS; numbers: of clients; poll_s: see Workload
     """
-    patient = Patient(cloud)
-    work = workload.Workload(patient, directory, **options)
+    patient = patients.Patient(cloud)
+    work = workload.Workload(patient, directory, poll_s=poll_s)
     for number in numbers:
-        yield name_of(kind, number), lambda number=number: _figures(patient, work, kind, number)
+        yield name_of(kind, number), functools.partial(_figures, patient, work, kind, number)
 
 
-def name_of(kind, clients):
+def name_of(kind: str, clients: object) -> str:
     """Return the name of a scenario."""
     return f'{kind}-of-{clients}'
 
 
-def _figures(patient, work, kind, clients):
+def _figures(
+    patient: patients.Patient, work: workload.Workload, kind: str, clients: int
+) -> table.Figures:
     """Return the figures of the load and delete its servers; or {'failure': text}."""
     patient.begin()
     try:
@@ -107,13 +84,14 @@ def _figures(patient, work, kind, clients):
     return found
 
 
-def rst(results, kind):
+def rst(results: table.Results, kind: str) -> str:
     """Return the table of a kind of load as reStructuredText, with its conditions."""
     what = KINDS[kind]
     header = ['clients']
     for side in (table.NOVA, table.OURS):
         header += [f'{side}: {what.rate}', 'longest answer, s', f'{what.waited}: p95/p50']
-    rounds, lines = results['rounds'], []
+    rounds = results['rounds']
+    lines: list[page.Line] = []
     for number in CLIENTS:
         found = [played for played in rounds if name_of(kind, number) in played[table.OURS]]
         if found:
@@ -122,9 +100,9 @@ def rst(results, kind):
     return f'{made}\n{_remarks(rounds, kind)}{table.conditions(results)}\n'
 
 
-def _line(rounds, kind, number):
-    """Return the cells of both sides: medians of the rate and of how even it is, the longest."""
-    cells = []
+def _line(rounds: list[table.Round], kind: str, number: int) -> list[str]:
+    """Return the cells of both sides: rate, longest answer, how even the times are."""
+    cells: list[str] = []
     for side in (table.NOVA, table.OURS):
         found = [played[side][name_of(kind, number)] for played in rounds]
         done = [each for each in found if 'failure' not in each]
@@ -140,8 +118,8 @@ def _line(rounds, kind, number):
     return cells
 
 
-def _remarks(rounds, kind):
-    """Return paragraphs: what failed, and how many answers asked to wait."""
+def _remarks(rounds: list[table.Round], kind: str) -> str:
+    """Return paragraphs: the failures, and the number of answers that asked to wait."""
     lines = []
     for side in (table.NOVA, table.OURS):
         found = [(name, each) for played in rounds for name, each in played[side].items()]

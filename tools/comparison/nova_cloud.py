@@ -1,5 +1,7 @@
-"""A cloud of nova's daemons from PyPI, over a RabbitMQ and a MariaDB of its own."""
+"""A cloud of nova's daemons from PyPI, over a private RabbitMQ and MariaDB."""
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import os
 import pathlib
 import shutil
@@ -27,15 +29,18 @@ FLAVORS = {'m1.tiny': (512, 1, 1), 'm1.small': (2048, 1, 20)}
 class NovaCloud(fixtures.Fixture):
     """The cloud, with `state_dir` as `nova-lite up` makes it: clouds.yaml, run/*.pid.
 
-    environment: a virtual environment with nova; cells: names; hosts: in each cell
+    environment: a virtual environment with nova; cells: their names
+    hosts: number of hosts in each cell; notifications: whether the daemons send notifications
     """
 
-    def __init__(self, environment, cells, hosts, *, notifications):
+    def __init__(
+        self, environment: str, cells: Sequence[str], hosts: int, *, notifications: bool
+    ) -> None:
         super().__init__()
         self._environment = os.path.abspath(environment)
         self._cells, self._hosts, self._notifications = cells, hosts, notifications
 
-    def _setUp(self):
+    def _setUp(self) -> None:
         self.broker, self.database = rabbit.Rabbit('top', *self._cells), private_cloud.Durable()
         servers.use_all(self, self.broker, self.database)
         self.state_dir = self.useFixture(fixtures.TempDir()).path
@@ -62,7 +67,7 @@ class NovaCloud(fixtures.Fixture):
         )
         self._start()
 
-    def _start(self):
+    def _start(self) -> None:
         self._write('policy.yaml', yaml.safe_dump(nova_config.POLICY))
         self._start_neighbours()
         control = self._make_databases()
@@ -86,7 +91,7 @@ class NovaCloud(fixtures.Fixture):
 
     # ---- parts ----
 
-    def _start_neighbours(self):
+    def _start_neighbours(self) -> None:
         places = self._places
         config = self._write('simcloud.conf', nova_config.simcloud(places, self._passwords))
         simcloud = self._daemon(
@@ -103,11 +108,11 @@ class NovaCloud(fixtures.Fixture):
             {'OS_PLACEMENT_CONFIG_DIR': os.path.dirname(config)},
         )
 
-    def _make_databases(self):
-        """Fill the databases and map the cells; return the path of the top's nova.conf."""
+    def _make_databases(self) -> str:
+        """Fill the databases and map the cells. Return the path of the top's nova.conf."""
         databases, buses = self._places.databases, self._places.buses
         control = self._write('api/nova.conf', nova_config.control(self._places))
-        # The WSGI module looks for it beside nova.conf.
+        # The WSGI module looks for api-paste.ini beside nova.conf.
         shutil.copy(
             os.path.join(self._environment, 'etc', 'nova', 'api-paste.ini'),
             os.path.dirname(control),
@@ -124,19 +129,19 @@ class NovaCloud(fixtures.Fixture):
             )
         return control
 
-    def _start_cell(self, cell):
+    def _start_cell(self, cell: str) -> None:
         self._program(f'conductor.{cell}', 'nova-conductor', self._path(f'{cell}.conf'))
         for number in range(self._hosts):
             host = f'{cell}-host{number + 1}'
             config = self._write(f'{host}.conf', nova_config.compute(self._places, cell, host))
             self._program(f'compute.{host}', 'nova-compute', config)
 
-    def _all_up(self, cloud):
+    def _all_up(self, cloud: client.Client) -> bool:
         found = cloud.call('GET', '/os-services?binary=nova-compute')['services']
         up = [service for service in found if service['state'] == 'up']
         return len(up) == len(self._cells) * self._hosts
 
-    def _write_clouds(self):
+    def _write_clouds(self) -> None:
         auth = {
             'auth_url': f'{self._places.simcloud}/identity/v3',
             'username': 'admin',
@@ -158,29 +163,31 @@ class NovaCloud(fixtures.Fixture):
 
     # ---- programs ----
 
-    def _path(self, name):
+    def _path(self, name: str) -> str:
         return os.path.join(self.state_dir, 'etc', name)
 
-    def _write(self, name, content):
-        """Write a file of configuration, text or sections; return its path."""
+    def _write(self, name: str, content: str | nova_config.Sections) -> str:
+        """Write a configuration file from a text or sections. Return its path."""
         path = pathlib.Path(self._path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else nova_config.text(content))
         return str(path)
 
-    def _manage(self, config, *args, program='nova-manage'):
+    def _manage(self, config: str, *args: str, program: str = 'nova-manage') -> None:
         path = os.path.join(self._environment, 'bin', program)
         processes.run(path, '--config-file', config, *args)
 
-    def _program(self, name, program, config):
+    def _program(self, name: str, program: str, config: str) -> processes.Daemon:
         command = [os.path.join(self._environment, 'bin', program), '--config-file', config]
         return self._daemon(name, command)
 
-    def _serve(self, name, module, port, environment):
+    def _serve(self, name: str, module: str, port: int, environment: Mapping[str, str]) -> None:
         daemon = self._daemon(name, nova_config.uwsgi(self._environment, module, port), environment)
         _wait_for(daemon, f'http://127.0.0.1:{port}/')
 
-    def _daemon(self, name, command, environment=None):
+    def _daemon(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> processes.Daemon:
         daemon = self.useFixture(
             processes.Daemon(command, name=name, env=environment, directory=str(self._run))
         )
@@ -188,10 +195,10 @@ class NovaCloud(fixtures.Fixture):
         return daemon
 
 
-def _wait_for(daemon, url):
-    """Wait until something answers at a URL, whatever it answers."""
+def _wait_for(daemon: processes.Daemon, url: str) -> None:
+    """Wait until a daemon answers at a URL, with any status."""
 
-    def answers():
+    def answers() -> bool:
         try:
             requests.get(url, timeout=10)
         except requests.RequestException:

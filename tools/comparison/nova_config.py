@@ -1,13 +1,17 @@
 """The configuration files of nova's daemons, as sections and options.
 
-What is not named here has nova's default.
+All other options have nova's defaults.
 """
 
+from collections.abc import Mapping
 import dataclasses
+import typing
 
 # Nova's default permits no role to move servers between cells.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:admin_api'}
-API_PROCESSES, API_THREADS = 2, 8
+API_PROCESSES, API_THREADS = '2', '8'
+# Options with their values, by section.
+Sections: typing.TypeAlias = dict[str, dict[str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,20 +20,20 @@ class Places:
 
     buses, databases: {name: URL}, of the cells, of `top`, and databases also of `api`, `cell0`
     simcloud, placement: URLs; password: of the service users
-    notifications: whether they are sent
+    notifications: whether the daemons send notifications
     """
 
     root: str
-    buses: dict
-    databases: dict
+    buses: Mapping[str, str]
+    databases: Mapping[str, str]
     simcloud: str
     placement: str
     password: str
     notifications: bool
 
 
-def text(sections):
-    """Return {section: {option: value}} as the text of a file."""
+def text(sections: Sections) -> str:
+    """Return sections as the text of a file."""
     lines = []
     for section, options in sections.items():
         lines.append(f'[{section}]')
@@ -37,7 +41,7 @@ def text(sections):
     return '\n'.join([*lines, ''])
 
 
-def credentials(places, user):
+def credentials(places: Places, user: str) -> dict[str, str]:
     """Return keystoneauth's options for a service user."""
     return {
         'auth_type': 'password',
@@ -50,7 +54,7 @@ def credentials(places, user):
     }
 
 
-def _everyone(places, bus, host):
+def _everyone(places: Places, bus: str, host: str) -> Sections:
     user = credentials(places, 'nova')
     driver = 'messagingv2' if places.notifications else 'noop'
     return {
@@ -70,31 +74,31 @@ def _everyone(places, bus, host):
     }
 
 
-def control(places):
-    """Return API, scheduler and super-conductor: one process of each conductor and scheduler."""
+def control(places: Places) -> Sections:
+    """Return the sections of the API, the scheduler and the super-conductor, a process each."""
     user = credentials(places, 'nova')
     return {
         **_everyone(places, 'top', 'top'),
         'api_database': {'connection': places.databases['api']},
         'database': {'connection': places.databases['cell0']},
         'keystone_authtoken': {**user, 'www_authenticate_uri': places.simcloud + '/identity'},
-        'conductor': {'workers': 1},
-        'scheduler': {'workers': 1},
+        'conductor': {'workers': '1'},
+        'scheduler': {'workers': '1'},
     }
 
 
-def cell_conductor(places, cell):
-    """Return the conductor of a cell, which does not reach the API database."""
+def cell_conductor(places: Places, cell: str) -> Sections:
+    """Return the sections of the conductor of a cell, which does not reach the API database."""
     return {
         **_everyone(places, cell, f'{cell}-conductor'),
         'database': {'connection': places.databases[cell]},
-        'conductor': {'workers': 1},
+        'conductor': {'workers': '1'},
         'workarounds': {'disable_group_policy_check_upcall': 'true'},
     }
 
 
-def compute(places, cell, host):
-    """Return a compute with nova's fake driver."""
+def compute(places: Places, cell: str, host: str) -> Sections:
+    """Return the sections of a compute with nova's fake driver."""
     sections = _everyone(places, cell, host)
     sections['DEFAULT']['compute_driver'] = 'fake.FakeDriver'
     sections['workarounds'] = {'disable_group_policy_check_upcall': 'true'}
@@ -102,8 +106,8 @@ def compute(places, cell, host):
     return sections
 
 
-def placement(places):
-    """Return placement."""
+def placement(places: Places) -> Sections:
+    """Return the sections of placement."""
     user = credentials(places, 'placement')
     return {
         'placement_database': {'connection': places.databases['placement']},
@@ -111,8 +115,8 @@ def placement(places):
     }
 
 
-def simcloud(places, passwords):
-    """Return nova_lite's stand-ins for Keystone, Glance and Neutron. passwords: its options"""
+def simcloud(places: Places, passwords: Mapping[str, str]) -> Sections:
+    """Return the sections of nova_lite's simulated services. passwords: options with passwords"""
     return {
         'simcloud': {
             **passwords,
@@ -125,7 +129,7 @@ def simcloud(places, passwords):
     }
 
 
-def uwsgi(environment, module, port):
+def uwsgi(environment: str, module: str, port: int) -> list[str]:
     """Return the command that serves a WSGI module of nova or placement with threads."""
     return [
         f'{environment}/bin/uwsgi',
@@ -133,5 +137,5 @@ def uwsgi(environment, module, port):
         *('--http-socket', f'127.0.0.1:{port}', '--add-header', 'Connection: close'),
         *('--processes', API_PROCESSES, '--threads', API_THREADS),
         *('--master', '--enable-threads', '--lazy-apps', '--need-app', '--die-on-term'),
-        *('--thunder-lock', '--buffer-size', 65535, '--disable-logging'),
+        *('--thunder-lock', '--buffer-size', '65535', '--disable-logging'),
     ]

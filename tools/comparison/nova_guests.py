@@ -1,13 +1,15 @@
 """Judge pairs of flavor and image as nova does; run by the interpreter of nova's environment.
 
-  python nova_guests.py < pairs.jsonl    what nova answers to each pair, a line of JSON
+  python nova_guests.py < pairs.jsonl    the verdict of nova on each pair, a line of JSON
 
 A pair is {'vcpus', 'memory_mb', 'extra_specs', 'properties', 'check'}; check is one of create,
 resize and rebuild. It runs the checks of an installed nova and imports nothing of nova_lite.
 """
 
+from collections.abc import Mapping
 import json
 import sys
+import typing
 import warnings
 
 warnings.simplefilter('ignore')
@@ -19,6 +21,8 @@ from nova import objects  # noqa: E402
 from nova.compute import api  # noqa: E402
 from nova.pci import request as pci  # noqa: E402
 from nova.virt import hardware  # noqa: E402
+
+Pair: typing.TypeAlias = Mapping[str, typing.Any]
 
 IMAGE = {
     'id': '8f5a0b52-3a0e-4c3c-9d1b-6a2f1f1f0c11',
@@ -32,8 +36,8 @@ IMAGE = {
 }
 
 
-def judge(pair, ctxt):
-    """Raise what nova raises of the flavor and the image of a pair."""
+def judge(pair: Pair, ctxt: context.RequestContext) -> None:
+    """Raise the error that nova raises for the flavor and the image of a pair."""
     flavor = objects.Flavor(
         id=1,
         flavorid='1',
@@ -55,7 +59,7 @@ def judge(pair, ctxt):
         pci.get_pci_requests_from_flavor(flavor)
 
 
-def verdict(pair, ctxt):
+def verdict(pair: Pair, ctxt: context.RequestContext) -> dict[str, str | None]:
     """Return {'kind': name of nova's exception or None, 'reason': its text}."""
     try:
         judge(pair, ctxt)

@@ -1,14 +1,18 @@
 """Judge samples of requests by nova's schemas; run by the interpreter of nova's environment.
 
   python nova_schemas.py edges                  the microversions that change each schema
-  python nova_schemas.py judge < samples.jsonl  what nova says of each sample, a line of JSON
+  python nova_schemas.py judge < samples.jsonl  the verdict of nova on each sample, a line of JSON
 
-It asks the validators of an installed nova and imports nothing of nova_lite.
+It calls the validators of an installed nova and imports nothing of nova_lite.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 import json
 import re
 import sys
+import typing
 
 from nova import config
 from nova import exception
@@ -23,7 +27,7 @@ KINDS = {'body': 'request_body_schemas', 'query': 'request_query_schemas'}
 FIRST, LAST = 1, api_version_request.max_api_version().ver_minor
 
 
-def start():
+def start() -> None:
     """Configure nova as far as its controllers need it."""
     config.parse_args(['nova'], default_config_files=[])
     objects.register_all()
@@ -31,12 +35,12 @@ def start():
     rpc.init(nova.conf.CONF)
 
 
-def functions():
+def functions() -> dict[str, typing.Any]:
     """Return {'METHOD path action': function} of all routes, parameters written {}."""
-    found = {}
+    found: dict[str, typing.Any] = {}
     for path, methods in routes.ROUTE_LIST:
         if isinstance(methods, str):
-            continue  # it redirects
+            continue  # a redirection
         for method, (factory, action) in methods.items():
             resource, prefix = factory(), f'{method} {re.sub(r"{[^}]*}", "{}", path)}'
             if action == 'action' and path.endswith('/action'):
@@ -47,7 +51,7 @@ def functions():
     return found
 
 
-def schemas(function, kind):
+def schemas(function: object, kind: str) -> list[tuple[typing.Any, int, int]]:
     """Return [(schema, first minor version, last), ...] of the bodies or queries of a function."""
     return [
         (
@@ -59,7 +63,7 @@ def schemas(function, kind):
     ]
 
 
-def edges():
+def edges() -> dict[str, dict[str, list[int]]]:
     """Return {operation: {kind: minor versions at which a schema begins, or has ended}}."""
     return {
         name: {
@@ -72,9 +76,10 @@ def edges():
     }
 
 
-def judge(samples):
-    """Yield of each sample {'judged': bool, 'reason': text of nova's refusal or None}."""
-    known, made = functions(), {}
+def judge(samples: Iterable[Mapping[str, typing.Any]]) -> Iterator[dict[str, bool | str | None]]:
+    """Yield {'judged': bool, 'reason': text of nova's refusal or None} for each sample."""
+    known = functions()
+    made: dict[tuple[int, str], typing.Any] = {}
     for sample in samples:
         kind, minor = sample['kind'], sample['minor']
         found = schemas(known.get(sample['operation']), kind)

@@ -1,15 +1,26 @@
-"""Odd values in each place of a request, which the samples of a file may not have.
+"""Odd values in each place of a request, which may be missing in the samples of a file.
 
-Our schemas and nova's must judge them alike. A value is tried at the newest microversion that
-has its place; the place of an item of a list is that of the list.
+The schemas of nova_lite and nova must judge these values alike. A value is tried at the newest
+microversion that has its place; the place of an item of a list is the place of the list.
 """
 
+from collections.abc import Callable
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 import copy
 import json
+import typing
 
 from nova_lite.api import microversion
+from nova_lite.api import operation as operations
 from nova_lite.api import schema
 from tests.fixtures import request_samples
+
+# Minor version, field or parameter, body or query, whether nova_lite accepts it.
+Sample: typing.TypeAlias = tuple[int, str, typing.Any, bool]
+Path: typing.TypeAlias = tuple[str | int, ...]
 
 UNKNOWN = 'unknown_name'
 UUID = 'd7a0f0a1-5f3e-4a39-9f8a-2d3d1c6d2f11'
@@ -33,7 +44,7 @@ _ADDRESSES = [
 ]
 _LISTS = [[], [None], ['x'], [1], [{}], ['x', 'x'], [UUID], [UUID, UUID]]
 _KEYS = ['', 'a/b', 'ü', 'x' * 256, f'{"x" * 255}\n', 'a b', 'a\n', 'a\n\n', ' a ', '1']
-_VALUES = ['y', None, 1, 1.5, True, {}, [], 'c' * 256]
+_VALUES: list[object] = ['y', None, 1, 1.5, True, {}, [], 'c' * 256]
 _OBJECTS = [{}, *({key: 'y'} for key in _KEYS), *({'x': value} for value in _VALUES)]
 _TEXTS = [*_WORDS, *_DIGITS, *_BOOLEANS, *_ADDRESSES, *_UUIDS]
 VALUES = [None, True, False, *_NUMBERS, *_TEXTS, *_LISTS, *_OBJECTS]
@@ -45,15 +56,18 @@ _PATTERNS = ['(', ')', '[', '*', '\\', '^', '(?P<', 'a.*']
 _NAMES = ['asc', 'desc', 'ASC', 'id', 'uuid', 'locked', 'created_at']
 # Nova's pattern of a number takes a line break alone, and nova refuses it then.
 TEXTS = [text for text in (*_TEXTS, *_TIMES, *_PATTERNS, *_NAMES) if text != '\n']
-# A base longer than that is one of the samples of lengths.
+# A longer base is a sample of the limits of lengths.
 LONGEST = 1500
 
 
-def bodies(body, operation, minors):
-    """Yield (minor version, field, body, whether we accept it). body: the file's Use"""
-    tried = set()
+def bodies(
+    body: typing.Any, operation: operations.Operation, minors: Sequence[int]
+) -> Iterator[Sample]:
+    """Yield a Sample for each odd value in a body. body: Use of the body in the file"""
+    tried: set[str] = set()
     for minor in reversed(minors):
-        compiled = operation.body.at(microversion.Version(2, minor))
+        compiled = operation.body.at(microversion.Version(2, minor)) if operation.body else None
+        assert compiled is not None
         for base in body.accepted(minor):
             if len(json.dumps(base)) > LONGEST:
                 continue
@@ -63,22 +77,29 @@ def bodies(body, operation, minors):
             tried |= new
 
 
-def queries(query, operation, minors):
-    """Yield (minor version, parameter, query, whether we accept it). query: the file's"""
+def queries(
+    query: typing.Any, operation: operations.Operation, minors: Sequence[int]
+) -> Iterator[Sample]:
+    """Yield a Sample for each odd parameter. query: the parameters in the file"""
     for minor in {minors[0], minors[-1]}:
         compiled = operation.query.at(microversion.Version(2, minor))
+        assert compiled is not None
         for name in [*query.names(minor), *query.others(minor), '_x']:
             for values in [*([text] for text in TEXTS), ['x', 'x'], ['1', 'x'], ['x', '1']]:
                 found = {name: values}
                 yield minor, name, found, _accepts(compiled.take, found)
 
 
-def minors(operation, known, theirs):
-    """Return the minor versions with a change here, in the file or in nova."""
-    return request_samples.minors(operation, {*known.edges(), *theirs})
+def minors(operation: operations.Operation, known: typing.Any, theirs: Iterable[int]) -> list[int]:
+    """Return the minor versions with a change in nova_lite, in the file or in nova.
+
+    known: kinds or parameters in the file; theirs: minor versions with a change in nova
+    """
+    found: list[int] = request_samples.minors(operation, {*known.edges(), *theirs})
+    return found
 
 
-def _accepts(check, value):
+def _accepts(check: Callable[[typing.Any], object], value: object) -> bool:
     try:
         check(copy.deepcopy(value))
     except schema.InvalidInput:
@@ -86,11 +107,11 @@ def _accepts(check, value):
     return True
 
 
-def _place(path):
+def _place(path: Path) -> str:
     return '.'.join(key for key in path if isinstance(key, str))
 
 
-def _paths(value, path=()):
+def _paths(value: object, path: Path = ()) -> Iterator[Path]:
     yield path
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -100,8 +121,8 @@ def _paths(value, path=()):
             yield from _paths(inner, (*path, index))
 
 
-def _variants(base, places):
-    """Yield (path, body): with odd values, without a key and with one more."""
+def _variants(base: object, places: Container[str]) -> Iterator[tuple[Path, typing.Any]]:
+    """Yield (path, body): with odd values, without a key, and with a further key."""
     for path in _paths(base):
         if _place(path) not in places:
             continue
@@ -114,13 +135,13 @@ def _variants(base, places):
             yield more, _with(base, more, 'x')
 
 
-def _at(value, path):
+def _at(value: typing.Any, path: Path) -> typing.Any:
     for key in path:
         value = value[key]
     return value
 
 
-def _with(base, path, value):
+def _with(base: object, path: Path, value: object) -> typing.Any:
     if not path:
         return value
     found = copy.deepcopy(base)
@@ -128,7 +149,7 @@ def _with(base, path, value):
     return found
 
 
-def _without(base, path):
+def _without(base: object, path: Path) -> typing.Any:
     found = copy.deepcopy(base)
     del _at(found, path[:-1])[path[-1]]
     return found

@@ -1,51 +1,73 @@
-"""The table of a comparison: medians over rounds, and ratios.
+"""The table of a comparison: medians over rounds, and ratios."""
 
-results: {'about': {...}, 'rounds': [{side: {scenario: figures of bench.results}}, ...]}
-"""
-
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import statistics
 import typing
 
 from tools.proof import page
 
+# Figures of a scenario, as bench.results makes them.
+Figures: typing.TypeAlias = dict[str, typing.Any]
+# Figures by scenario, by side.
+Round: typing.TypeAlias = Mapping[str, Mapping[str, Figures]]
+Pick: typing.TypeAlias = Callable[[Figures], float]
+
+
+class Results(typing.TypedDict):
+    """The results of a comparison. about: its conditions"""
+
+    about: dict[str, typing.Any]
+    rounds: list[Round]
+
+
 NOVA, OURS = 'nova', 'nova_lite'
 BEGIN = '.. begin: written by tools/compare_with_nova.py'
 END = '.. end: written by tools/compare_with_nova.py'
-# With the kind of load between them.
+# Ends both marks if the table is of a kind of load.
 LOAD = ' --load %s'
 
 
-def cpu_ms(figures):
+def cpu_ms(figures: Figures) -> float:
     """Return the CPU time of an operation, of all daemons."""
-    return 1000 * figures['cpu_s_per_operation']
+    seconds: float = figures['cpu_s_per_operation']
+    return 1000 * seconds
 
 
-def per_second(figures):
-    """Return the rate."""
-    return figures['per_second']
+def per_second(figures: Figures) -> float:
+    """Return the number of operations in a second."""
+    rate: float = figures['per_second']
+    return rate
 
 
-def p50_ms(what):
-    """Return what takes the median of a time from figures."""
-    return lambda figures: figures['milliseconds'][what]['p50']
+def p50_ms(what: str) -> Pick:
+    """Return a function of figures that returns the median of the time `what`."""
+
+    def pick(figures: Figures) -> float:
+        median: float = figures['milliseconds'][what]['p50']
+        return median
+
+    return pick
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
     """A line of the table.
 
-    pick: takes its number from the figures of the scenario; goal: wanted ratio
+    pick: returns the number of the row from the figures of the scenario; goal: wanted ratio
     """
 
     text: str
     scenario: str
-    pick: typing.Callable
+    pick: Pick
     in_readme: bool = False
     goal: float = 10
 
-    def ratio(self, nova, ours):
-        """Return how many times better ours is."""
+    def ratio(self, nova: float, ours: float) -> float:
+        """Return how many times better the number of nova_lite is."""
         return ours / nova if self.pick is per_second else nova / ours
 
 
@@ -75,25 +97,26 @@ ROWS = (
 )
 
 
-def medians(rounds, row):
+def medians(rounds: Sequence[Round], row: Row) -> tuple[float, float] | None:
     """Return the medians of a row over all rounds, (nova's, ours); None without figures."""
-    found = []
+    found: list[float] = []
     for side in (NOVA, OURS):
         measured = figures(rounds, row, side)
         if not measured:
             return None
         found.append(statistics.median(map(row.pick, measured)))
-    return tuple(found)
+    nova, ours = found
+    return nova, ours
 
 
-def figures(rounds, row, side):
+def figures(rounds: Sequence[Round], row: Row, side: str) -> list[Figures]:
     """Return the figures of a row's scenario in all rounds with it. side: NOVA or OURS"""
     return [played[side][row.scenario] for played in rounds if row.scenario in played[side]]
 
 
-def lines(rounds, rows=ROWS):
+def lines(rounds: Sequence[Round], rows: Iterable[Row] = ROWS) -> list[page.Line]:
     """Return (text, nova, nova_lite, ratio) of the rows that were measured."""
-    made = []
+    made: list[page.Line] = []
     for row in rows:
         values = medians(rounds, row)
         if values is not None:
@@ -102,23 +125,23 @@ def lines(rounds, rows=ROWS):
     return made
 
 
-def _rounded(value):
+def _rounded(value: float) -> str:
     return f'{value:.0f}' if value >= 10 else f'{value:.1f}'
 
 
-def rst(results, rows=ROWS):
+def rst(results: Results, rows: Iterable[Row] = ROWS) -> str:
     """Return the table as reStructuredText, with the conditions under which it was measured."""
     header = ('', 'nova', 'nova_lite', 'times better')
     made = page.table(header, lines(results['rounds'], rows), '52 14 14 20')
     return f'{made}\n{conditions(results)}\n'
 
 
-def readme(results):
+def readme(results: Results) -> str:
     """Return the short table."""
     return rst(results, [row for row in ROWS if row.in_readme])
 
 
-def conditions(results):
+def conditions(results: Results) -> str:
     """Return a paragraph: date, machine, versions, load."""
     about, rounds = results['about'], results['rounds']
     versions = ', '.join(f'{name} {number}' for name, number in about['versions'].items())
@@ -139,23 +162,23 @@ def conditions(results):
     ))  # fmt: skip
 
 
-def _number_of(rounds):
+def _number_of(rounds: Sequence[Round]) -> str:
     if len(rounds) == 1:
         return 'one round'
     return f'medians of {len(rounds)} rounds that alternated'
 
 
-def placed(text, made, *, load=None):
-    """Return a document's text with `made` between its two marks. Raise ValueError without.
+def placed(text: str, made: str, *, load: str | None = None) -> str:
+    """Return a document's text with `made` between its two marks. Raise ValueError without marks.
 
-    load: its kind, if it is the table of one
+    load: kind of load, if the table is of such a kind
     """
     begin, end = (mark + (LOAD % load if load else '') for mark in (BEGIN, END))
     return between(text, begin, end, made)
 
 
-def between(text, begin, end, made):
-    """Return a text with `made` between the lines `begin` and `end`. Raise ValueError without."""
+def between(text: str, begin: str, end: str, made: str) -> str:
+    """Return a text with `made` between the lines `begin` and `end`. Raise ValueError."""
     before, found_begin, rest = text.partition(f'{begin}\n')
     _old, found_end, after = rest.partition(f'{end}\n')
     if not (found_begin and found_end):

@@ -4,35 +4,49 @@ A workload boots servers, reads, moves and deletes them. Each of its scenarios r
 figures of nova_lite.lab.bench.results: times, and CPU of all daemons of the cloud.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
 import dataclasses
 import itertools
 import os
 import types
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.bench import results
 from tools.comparison import boots
+from tools.comparison import table
 
 NAME = 'compared'
 FLAVOR, OTHER_FLAVOR = 'm1.tiny', 'm1.small'
 SERVER = types.SimpleNamespace(image='cirros', flavor=FLAVOR)
 WAIT_S = 180
-# What follows the moment that a client waits for belongs to the operation as well.
+# Work after the moment for which a client waits belongs to the operation as well.
 TAIL_S = 0.5
 ACTIVE, VERIFY = 'ACTIVE', 'VERIFY_RESIZE'
-# What a server may show on its way to each.
+# Statuses that a server may show on its way to each status.
 PASSING = {ACTIVE: (VERIFY, 'REVERT_RESIZE', 'MIGRATING'), VERIFY: ('RESIZE',)}
-# What a client of a mix asks for, one after the other.
+# Requests of a client of a mix, one after the other.
 SHOW, LIST, MOVE = '/servers/{server}', '/servers?limit=100', 'move'
 MIX = (SHOW, LIST, SHOW, SHOW, MOVE)
-# So many servers of a mix are created at once.
+# Number of servers of a mix that are created at once.
 BOOTING = 16
 TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
 
+T = typing.TypeVar('T')
+R = typing.TypeVar('R')
+Server: typing.TypeAlias = dict[str, typing.Any]
+Body: typing.TypeAlias = dict[str, typing.Any]
+# Returns the body of an action for a server.
+Content: typing.TypeAlias = Callable[[Server, 'Known'], Body]
+# A name, and a function that plays the scenario and returns its figures.
+Scenario: typing.TypeAlias = tuple[str, Callable[[], table.Figures]]
 
-def busy_seconds(path='/proc/stat'):
+
+def busy_seconds(path: str = '/proc/stat') -> float:
     """Return the CPU seconds that all cores have spent on work, stolen time included."""
     with open(path) as file:
         fields = [int(each) for each in file.readline().split()[1:9]]
@@ -44,13 +58,13 @@ def busy_seconds(path='/proc/stat'):
 class Known:
     """The resources of a cloud for moves. hosts: {cell: [host, ...]}; flavors: {name: id}"""
 
-    hosts: dict
-    flavors: dict
+    hosts: dict[str, list[str]]
+    flavors: dict[str, str]
 
     @classmethod
-    def of(cls, cloud):
-        """Ask a cloud. Its hosts are named CELL-HOST."""
-        hosts = {}
+    def of(cls, cloud: boots.Cloud) -> 'Known':
+        """Return the resources of a cloud whose hosts are named CELL-HOST."""
+        hosts: dict[str, list[str]] = {}
         for service in cloud.call('GET', '/os-services?binary=nova-compute')['services']:
             if service['state'] == 'up':
                 hosts.setdefault(_cell(service['host']), []).append(service['host'])
@@ -59,23 +73,25 @@ class Known:
 
 
 class Workload:
-    """The operations. cloud: a bench.client.Client; directory: the cloud's state directory"""
+    """The operations. directory: state directory of the cloud"""
 
-    def __init__(self, cloud, directory, *, poll_s):
+    def __init__(self, cloud: boots.Cloud, directory: str, *, poll_s: float) -> None:
         self._cloud, self._directory, self._poll_s = cloud, directory, poll_s
-        self._servers = []
-        self._next = None
+        self._servers: list[str] = []
+        self._next: Iterator[str] = iter(())
         self._known = Known.of(cloud)
+        # CPU seconds of all processes but this one in the last scenario.
+        self._busy_s = 0.0
 
     # ---- scenarios ----
 
-    def boot(self, count, in_flight):
+    def boot(self, count: int, in_flight: int) -> table.Figures:
         """Create servers; a client sends the next request when its server is ACTIVE."""
         body = self._cloud.server_body(NAME, SERVER)
 
-        def one(_number):
+        def one(_number: int) -> str:
             began = runtime.monotonic()
-            uuid = self._cloud.call('POST', '/servers', body)['server']['id']
+            uuid: str = self._cloud.call('POST', '/servers', body)['server']['id']
             measured.add('POST', runtime.monotonic() - began)
             measured.add('to ACTIVE', arrivals.wait(uuid) - began)
             return uuid
@@ -85,10 +101,10 @@ class Workload:
         self._next = itertools.cycle(self._servers)
         return self._figures(measured)
 
-    def read(self, path, count, clients):
-        """Send GET `count` times. path: may have {server}, a server of this workload"""
+    def read(self, path: str, count: int, clients: int) -> table.Figures:
+        """Send GET `count` times. path: {server} in it is the uuid of a server of this workload"""
 
-        def one(uuid):
+        def one(uuid: str) -> None:
             began = runtime.monotonic()
             self._cloud.call('GET', path.format(server=uuid))
             measured.add('GET', runtime.monotonic() - began)
@@ -97,27 +113,27 @@ class Workload:
             self._each(one, self._some(count), clients)
         return self._figures(measured)
 
-    def move(self, content, end, count, in_flight):
+    def move(self, content: Content, end: str | None, count: int, in_flight: int) -> table.Figures:
         """Move servers, one after the other by each of `in_flight` clients.
 
         content: called with a server and what is Known; returns {action: its content}
-        end: confirm or revert, of moves that wait for it; else None
+        end: confirm or revert of moves that wait for it; None for other moves
         """
 
-        def one(uuid):
+        def one(uuid: str) -> None:
             self._move(measured, uuid, content, end)
 
         with self._measured('move') as measured:
             self._each(one, self._some(count), in_flight)
         return self._figures(measured)
 
-    def mix(self, rounds, clients):
+    def mix(self, rounds: int, clients: int) -> table.Figures:
         """Make each client read and move a server of its own, in turn: 80 % are reads.
 
         Moves are cold migrations that are confirmed.
         """
 
-        def one(uuid):
+        def one(uuid: str) -> None:
             for what in MIX * rounds:
                 if what == MOVE:
                     self._move(measured, uuid, migrate, 'confirm')
@@ -131,10 +147,10 @@ class Workload:
             self._each(one, self._servers, clients)
         return self._figures(measured)
 
-    def delete(self, in_flight):
-        """Delete all servers of this workload; wait until no list shows them."""
+    def delete(self, in_flight: int) -> table.Figures:
+        """Delete all servers of this workload, and wait until no list shows these servers."""
 
-        def one(uuid):
+        def one(uuid: str) -> None:
             self._cloud.call('DELETE', f'/servers/{uuid}')
 
         with self._measured('delete') as measured:
@@ -154,14 +170,16 @@ class Workload:
         self._servers = []
         return self._figures(measured)
 
-    def adopt(self):
+    def adopt(self) -> None:
         """Register servers of a failed boot, so that `delete` deletes them."""
         found = self._cloud.call('GET', f'/servers?limit=1000&name={NAME}')['servers']
         self._servers = [server['id'] for server in found]
 
     # ---- parts ----
 
-    def _move(self, measured, uuid, content, end):
+    def _move(
+        self, measured: results.Measured, uuid: str, content: Content, end: str | None
+    ) -> None:
         was = self._show(uuid)
         began = runtime.monotonic()
         self._cloud.call('POST', f'/servers/{uuid}/action', content(was, self._known))
@@ -175,18 +193,19 @@ class Workload:
         if (now[HOST] == was[HOST]) is not (end == 'revert'):
             raise exception.Conflict(reason=f'server {uuid} ended on host {now[HOST]}')
 
-    def _each(self, act, items, at_once):
+    def _each(self, act: Callable[[T], R], items: Iterable[T], at_once: int) -> list[R]:
         with runtime.executor(at_once) as pool:
             return list(pool.map(act, items))
 
-    def _some(self, count):
+    def _some(self, count: int) -> list[str]:
         return list(itertools.islice(self._next, count))
 
-    def _show(self, uuid):
-        return self._cloud.call('GET', f'/servers/{uuid}')['server']
+    def _show(self, uuid: str) -> Server:
+        server: Server = self._cloud.call('GET', f'/servers/{uuid}')['server']
+        return server
 
-    def _settled(self, uuid, status):
-        """Return a server once it has a status and no task; poll it as its client would."""
+    def _settled(self, uuid: str, status: str) -> Server:
+        """Return a server once it has a status and no task. Poll the server as a client would."""
         deadline = runtime.monotonic() + WAIT_S
         while True:
             server = self._show(uuid)
@@ -202,59 +221,59 @@ class Workload:
             runtime.sleep(self._poll_s)
 
     @contextlib.contextmanager
-    def _measured(self, name):
+    def _measured(self, name: str) -> Iterator[results.Measured]:
         measured = results.Measured(name, self._directory, ())
         measured.begin()
         busy = -busy_seconds() + results.cpu_seconds(os.getpid())
         yield measured
         measured.end(max(map(len, measured.times.values())), tail_s=TAIL_S)
-        measured.busy_s = busy + busy_seconds() - results.cpu_seconds(os.getpid())
+        self._busy_s = busy + busy_seconds() - results.cpu_seconds(os.getpid())
 
-    def _figures(self, measured):
+    def _figures(self, measured: results.Measured) -> table.Figures:
         """Return the figures, with `others`: the cores that other processes used."""
-        found = measured.as_dict()
+        found: table.Figures = measured.as_dict()
         cloud_s = found['cpu_s_per_operation'] * found['operations']
-        return {**found, 'others': (measured.busy_s - cloud_s) / (found['seconds'] + TAIL_S)}
+        return {**found, 'others': (self._busy_s - cloud_s) / (found['seconds'] + TAIL_S)}
 
 
-def _cell(host):
+def _cell(host: str) -> str:
     return host.partition('-')[0]
 
 
-def resize(server, known):
+def resize(server: Server, known: Known) -> Body:
     """Return a resize to the other flavor."""
     name = server['flavor']['original_name']
     return {'resize': {'flavorRef': known.flavors[OTHER_FLAVOR if name == FLAVOR else FLAVOR]}}
 
 
-def migrate(_server, _known):
+def migrate(_server: Server, _known: Known) -> Body:
     """Return a cold migration to a host of the scheduler's choice."""
     return {'migrate': None}
 
 
-def live_migrate(server, known):
+def live_migrate(server: Server, known: Known) -> Body:
     """Return a live migration to the other host of the cell, which is checked, not forced."""
     here = server[HOST]
     host = next(each for each in known.hosts[_cell(here)] if each != here)
     return {'os-migrateLive': {'host': host, 'block_migration': 'auto'}}
 
 
-def cross_cell(server, known):
+def cross_cell(server: Server, known: Known) -> Body:
     """Return a cold migration to a host of another cell."""
     cell = next(each for each in known.hosts if each != _cell(server[HOST]))
     return {'migrate': {'host': known.hosts[cell][0]}}
 
 
-def scenarios(workload, scale=1):
-    """Yield (name, function that plays it and returns its figures), in their order.
+def scenarios(workload: Workload, scale: float = 1) -> Iterator[Scenario]:
+    """Yield all scenarios in their order.
 
     scale: multiplies the numbers of operations
     """
 
-    def times(count):
+    def times(count: int) -> int:
         return max(1, round(count * scale))
 
-    def add(name, method, *args):
+    def add(name: str, method: Callable[..., table.Figures], *args: object) -> Scenario:
         return name, lambda: method(*args)
 
     detail = '/servers/detail?limit=1000'

@@ -1,10 +1,11 @@
 """Write doc/source/reference/proven.yaml from the request logs of tests.
 
-The logs are written where NOVA_LITE_TEST_REQUESTS names a directory, and by tests.tempest
-and tests.clients. What no log has is removed from the file, unless --add is given.
+The logs are written into the directory that NOVA_LITE_TEST_REQUESTS names, and by tests.tempest and
+tests.clients. Operations that are in no log are removed from the file, unless --add is given.
 """
 
 import argparse
+from collections.abc import Sequence
 import pathlib
 import sys
 
@@ -13,21 +14,21 @@ from tools.proof import page
 from tools.proof import proven
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog='python -m tools.proof', description=__doc__)
     made.add_argument(
         'logs',
         nargs='*',
         type=pathlib.Path,
-        help=f'request logs (default: those in {proven.LOGS})',
+        help=f'request logs (default: all logs in {proven.LOGS})',
     )
-    made.add_argument('--add', action='store_true', help='keep what the file has already')
+    made.add_argument('--add', action='store_true', help='keep the operations that are in the file')
     return made
 
 
-def main(argv=None):
-    """Write the file; return the exit code."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the file. Return the exit code."""
     args = parser().parse_args(argv)
     logs = args.logs or sorted(proven.LOGS.glob(f'*{proven.SUFFIX}'))
     if not logs:

@@ -21,23 +21,30 @@ microversion, or `gone` where Nova answers 410 at all of them::
 """
 
 import collections
+from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import pathlib
 import re
+import typing
 
 import yaml
 
 from nova_lite.api import microversion
+from nova_lite.api import operation as operations
 
 PATH = pathlib.Path(__file__).parents[2] / 'doc' / 'source' / 'reference' / 'nova-operations.yaml'
 GONE = 'gone'
 OFFERED, OUTSIDE, NOT_OFFERED = 'offered', 'outside the registry', 'not offered'
+# Method, path with {} for each parameter, action.
+Key: typing.TypeAlias = tuple[str, str, str | None]
+Span: typing.TypeAlias = tuple[microversion.Version, microversion.Version]
 PLACEHOLDER = re.compile(r'\{[^}]*\}')
 
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """One of Nova's. since, until: microversions, None for both where it answers 410."""
+    """An operation of Nova. since, until: microversions; both None if it answers 410"""
 
     method: str
     path: str
@@ -46,17 +53,17 @@ class Operation:
     until: microversion.Version | None
 
     @property
-    def is_gone(self):
+    def is_gone(self) -> bool:
         return self.since is None
 
     @property
-    def versions(self):
+    def versions(self) -> str:
         """Return the microversions as the file has them."""
         if self.is_gone:
             return GONE
         return f'{self.since}–{"" if self.until == microversion.MAXIMUM else self.until}'
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.method} {self.path}' + (f' ({self.action})' if self.action else '')
 
 
@@ -64,30 +71,30 @@ class Operation:
 class Known:
     """nova: its version. operations: in the order of the file.
 
-    outside, missing, added, unproven: {name of an operation: reason}; `added` has what Nova
-        lacks, `unproven` what no client has used with success
+    outside, missing, added, unproven: {name of an operation: reason}; `added` has operations that
+        Nova lacks, `unproven` operations that no client has used with success
     """
 
     nova: str
-    operations: tuple
-    outside: dict
-    missing: dict
-    added: dict
-    unproven: dict
+    operations: tuple[Operation, ...]
+    outside: dict[str, str]
+    missing: dict[str, str]
+    added: dict[str, str]
+    unproven: dict[str, str]
 
-    def state(self, each):
+    def state(self, each: Operation) -> str:
         """Return OFFERED, OUTSIDE or NOT_OFFERED."""
         name = str(each)
         return NOT_OFFERED if name in self.missing else OUTSIDE if name in self.outside else OFFERED
 
 
-def load(text=None):
-    """Return the Known of a file's text; default: of the file. Raises ValueError."""
+def load(text: str | None = None) -> Known:
+    """Return the Known of a text. Default: of the data file. Raise ValueError."""
     content = yaml.safe_load(PATH.read_text() if text is None else text)
     found = tuple(
         _operation(path, words, versions)
-        for path, operations in content['operations'].items()
-        for words, versions in operations.items()
+        for path, words_of_path in content['operations'].items()
+        for words, versions in words_of_path.items()
     )
     names = {str(each) for each in found}
     outside, missing = _reasons(content['outside_registry']), _reasons(content['not_offered'])
@@ -98,7 +105,7 @@ def load(text=None):
     return Known(str(content['nova']), found, outside, missing, added, unproven)
 
 
-def _operation(path, words, versions):
+def _operation(path: str, words: str, versions: str) -> Operation:
     method, _, action = words.partition(' ')
     if versions == GONE:
         return Operation(method, path, action or None, None, None)
@@ -107,8 +114,8 @@ def _operation(path, words, versions):
     return Operation(method, path, action or None, microversion.parse(since), last)
 
 
-def _reasons(groups):
-    found = {}
+def _reasons(groups: Iterable[Mapping[str, typing.Any]]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for group in groups:
         if not group['reason'].strip():
             raise ValueError(f'No reason is given for {group["operations"]}')
@@ -116,32 +123,35 @@ def _reasons(groups):
     return found
 
 
-def differences(known, registry):
-    """Return a line for each way in which the registry is not as the file says.
+def differences(known: Known, registry: Iterable[operations.Operation]) -> list[str]:
+    """Return a line for each way in which the registry differs from the file.
 
     registry: operations as `operation.load_all` returns them
     """
-    ours = collections.defaultdict(list)
-    for each in registry:
-        ours[key(each)].append(each)
-    lines, matched = [], set()
+    ours: dict[Key, list[operations.Operation]] = collections.defaultdict(list)
+    for offered in registry:
+        ours[key(offered)].append(offered)
+    lines: list[str] = []
+    matched: set[Key] = set()
     for each in known.operations:
         found, used = _of(each, ours)
         matched.update(used)
         lines += _difference(each, found, known.state(each) == OFFERED)
-    for name, operations in ours.items():
-        if name not in matched and str(operations[0]) not in known.added:
-            lines.append(f'{operations[0]} is offered; Nova has no such operation')
+    for name, same in ours.items():
+        if name not in matched and str(same[0]) not in known.added:
+            lines.append(f'{same[0]} is offered; Nova has no such operation')
     return lines
 
 
-def key(each):
-    """Return what identifies an operation, ours or Nova's, whatever its parameters are called."""
+def key(each: Operation | operations.Operation) -> Key:
+    """Return the key of an operation of nova_lite or Nova. Names of parameters do not count."""
     return each.method, PLACEHOLDER.sub('{}', each.path), each.action
 
 
-def _of(each, ours):
-    """Return our operations that answer one of Nova's, and their keys."""
+def _of(
+    each: Operation, ours: Mapping[Key, list[operations.Operation]]
+) -> tuple[list[operations.Operation], list[Key]]:
+    """Return the operations of nova_lite that answer an operation of Nova, and their keys."""
     keys = [key(each)]
     if each.is_gone and each.action is not None:
         keys.append((*key(each)[:2], None))  # one refuses all actions of a path
@@ -149,7 +159,7 @@ def _of(each, ours):
     return [operation for one in used for operation in ours[one]], used
 
 
-def _difference(each, found, is_wanted):
+def _difference(each: Operation, found: list[operations.Operation], is_wanted: bool) -> list[str]:
     if not is_wanted:
         return [f'{each} is offered, but listed as an exception'] if found else []
     if not found:
@@ -165,9 +175,9 @@ def _difference(each, found, is_wanted):
     return []
 
 
-def _joined(spans):
-    """Return spans of microversions, with those joined that follow each other."""
-    joined = []
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """Return spans of microversions. Consecutive spans are joined."""
+    joined: list[Span] = []
     for since, until in sorted(spans):
         if joined and joined[-1][1]._replace(minor=joined[-1][1].minor + 1) == since:
             joined[-1] = (joined[-1][0], until)

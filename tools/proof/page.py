@@ -1,12 +1,19 @@
 """The numbers and the tables of the coverage, from Nova's operations and what is proven."""
 
 import collections
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
+import typing
 
 from nova_lite.api import microversion
 from nova_lite.api import operation
 from tools.proof import nova
 from tools.proof import proven
+
+# The cells of a line of a table.
+Line: typing.TypeAlias = Sequence[object]
 
 NEWEST = 'that exist at the newest microversion'
 ENDED = 'that end at an older one'
@@ -21,32 +28,35 @@ class Row:
     operation: nova.Operation
     state: str
     reason: str
-    clients: dict
+    clients: Mapping[str, Sequence[microversion.Version]]
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         if self.operation.is_gone:
             return GONE
         return NEWEST if self.operation.until == microversion.MAXIMUM else ENDED
 
     @property
-    def is_offered(self):
+    def is_offered(self) -> bool:
         return self.state != nova.NOT_OFFERED
 
 
-def rows(known=None, found=None):
+def rows(known: nova.Known | None = None, found: proven.Proven | None = None) -> list[Row]:
     """Return a Row for each operation of Nova. Default: of the files and the registry."""
     known = nova.load() if known is None else known
-    # Ours and Nova's have other names for parameters.
-    keys = {str(each): nova.key(each) for each in (*known.operations, *operation.load_all())}
-    by_key = collections.defaultdict(lambda: collections.defaultdict(set))
+    # Parameters have other names in the paths of nova_lite than in those of Nova.
+    keys = {str(each): nova.key(each) for each in known.operations}
+    keys |= {str(each): nova.key(each) for each in operation.load_all()}
+    by_key: dict[nova.Key, dict[str, set[microversion.Version]]] = collections.defaultdict(
+        lambda: collections.defaultdict(set)
+    )
     for name, clients in (proven.load() if found is None else found).items():
         for client, versions in clients.items():
             by_key[keys[name]][client].update(versions)
     return [_row(each, known, by_key) for each in known.operations]
 
 
-def _row(each, known, by_key):
+def _row(each: nova.Operation, known: nova.Known, by_key: Mapping[nova.Key, proven.Clients]) -> Row:
     name = str(each)
     reasons = (known.missing, known.outside, known.unproven)
     reason = next((each[name] for each in reasons if name in each), '')
@@ -55,9 +65,9 @@ def _row(each, known, by_key):
     return Row(each, known.state(each), reason, clients)
 
 
-def counts(found):
+def counts(found: Iterable[Row]) -> dict[str, tuple[int, int, int]]:
     """Return {kind: (operations, offered, proven)} of rows."""
-    counted = {}
+    counted: dict[str, tuple[int, int, int]] = {}
     for kind in KINDS:
         those = [row for row in found if row.kind == kind]
         counted[kind] = (
@@ -68,14 +78,14 @@ def counts(found):
     return counted
 
 
-def by_client(found):
+def by_client(found: Iterable[Row]) -> dict[str, int]:
     """Return {client: number of operations} of rows, the largest number first."""
     counted = collections.Counter(client for row in found for client in row.clients)
     return dict(counted.most_common())
 
 
-def offer(found):
-    """Return what the README says on its first page."""
+def offer(found: Iterable[Row]) -> str:
+    """Return the sentence about the offered operations on the first page of the README."""
     those = [row for row in found if row.kind != GONE]
     offered = [row for row in those if row.is_offered]
     used = sum(bool(row.clients) for row in offered)
@@ -85,8 +95,8 @@ def offer(found):
     )
 
 
-def limits(found):
-    """Return what the README says of the operations that are not offered."""
+def limits(found: Iterable[Row]) -> str:
+    """Return the sentence of the README about the operations that are not offered."""
     missing = [row.operation for row in found if not row.is_offered]
     if not missing:
         return 'All operations of Nova 34 are offered.'
@@ -95,13 +105,13 @@ def limits(found):
     return f'{len(missing)} operations of Nova 34 are not offered: those of {listed}.'
 
 
-def _resource(path):
+def _resource(path: str) -> str:
     """Return the last part of a path that names a resource."""
     parts = path.strip('/').split('/')
     return [part for part in parts if part[:1] != '{' and part != 'action'][-1]
 
 
-def table(header, lines, widths=None):
+def table(header: Line, lines: Iterable[Line], widths: str | None = None) -> str:
     """Return a table as reStructuredText."""
     made = ['.. list-table::', '   :header-rows: 1']
     if widths:
@@ -113,24 +123,23 @@ def table(header, lines, widths=None):
     return '\n'.join([*made, ''])
 
 
-def summary(found):
+def summary(found: Sequence[Row]) -> str:
     """Return the tables of the counts."""
-    lines = [(f'Operations {kind}', *numbers) for kind, numbers in counts(found).items()]
-    lines.append(
-        ('**All**', *(sum(column) for column in zip(*(e[1:] for e in lines), strict=True)))
-    )
+    counted = counts(found)
+    lines: list[Line] = [(f'Operations {kind}', *numbers) for kind, numbers in counted.items()]
+    lines.append(('**All**', *map(sum, zip(*counted.values(), strict=True))))
     kinds = table(('Operations of Nova', 'In Nova', 'Offered', 'Proven'), lines, '55 15 15 15')
     clients = table(('Client', 'Operations proven'), by_client(found).items(), '55 45')
     return f'{kinds}\n{clients}'
 
 
-def details(found):
+def details(found: Iterable[Row]) -> str:
     """Return the table of all operations."""
     header = ('Operation', 'Microversions in Nova', 'Here', 'Proven by')
     return table(header, map(_texts, found), '40 14 16 30')
 
 
-def _texts(row):
+def _texts(row: Row) -> Line:
     proofs = '; '.join(f'{name} {spans(versions)}' for name, versions in row.clients.items())
     here = '410' if row.operation.is_gone else 'offered'
     if not row.is_offered:
@@ -140,9 +149,9 @@ def _texts(row):
     return f'``{row.operation}``', row.operation.versions, here, proofs or 'not proven'
 
 
-def spans(versions):
-    """Return microversions as text, those that follow each other as a span."""
-    joined = []
+def spans(versions: Iterable[microversion.Version]) -> str:
+    """Return microversions as text. Consecutive microversions are shown as a span."""
+    joined: list[tuple[microversion.Version, microversion.Version]] = []
     for version in versions:
         if joined and joined[-1][1].minor + 1 == version.minor:
             joined[-1] = (joined[-1][0], version)

@@ -1,6 +1,6 @@
 """Operations that clients used with success, from request logs.
 
-A log is a file of [api]request_log, named after the run of tests that it is of::
+A log is a file of [api]request_log, named after its run of tests::
 
     build/requests/tempest.jsonl
 
@@ -11,15 +11,25 @@ The data file has the microversions of each client by operation::
 """
 
 import collections
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import json
 import pathlib
 import re
+import typing
 
 import yaml
 
 from nova_lite.api import microversion
+from nova_lite.api import operation as operations
 from tools.proof import nova
+
+# Microversions by client.
+Clients: typing.TypeAlias = Mapping[str, Iterable[microversion.Version]]
+# Clients by operation.
+Proven: typing.TypeAlias = Mapping[str, Clients]
 
 LOGS = pathlib.Path('build', 'requests')
 SUFFIX = '.jsonl'
@@ -31,11 +41,11 @@ HEADER = """\
 GONE_STATUS = 410
 # The document of the version is Nova's `GET /` of that version, and no operation here.
 DOCUMENT, DOCUMENT_PATH = 'GET /', '/v2.1/'
-# (run, user agent, client), each a pattern: the first that matches says who sent a request.
+# (pattern of runs, pattern of user agents, client): the first match names the sender of a request.
 AGENTS = (
     ('tempest', r'python-urllib3|tempest|^$', 'Tempest'),
     ('clients-rally', r'python-novaclient', 'Rally'),
-    # It sends what openstacksdk sends, without its own name.
+    # OpenStackClient sends the user agent of openstacksdk.
     ('clients-openstackclient', r'openstacksdk', 'OpenStackClient'),
     ('.*', r'python-novaclient', 'novaclient'),
     ('.*', r'openstacksdk', 'openstacksdk'),
@@ -44,25 +54,29 @@ AGENTS = (
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """One that was answered as it should be."""
+    """A request that was answered with success."""
 
     operation: str
     client: str
     version: microversion.Version
 
 
-def log(run):
-    """Return the path of the request log of a run of tests that begins, where none is yet."""
+def log(run: str) -> pathlib.Path:
+    """Delete the request log of a run of tests. Return its path, for a new run."""
     LOGS.mkdir(parents=True, exist_ok=True)
     path = (LOGS / run).with_suffix(SUFFIX).absolute()
     path.unlink(missing_ok=True)
     return path
 
 
-def read(paths, registry):
-    """Return {operation: {client: versions}} of log files. registry: of operations."""
+def read(
+    paths: Iterable[pathlib.Path], registry: Iterable[operations.Operation]
+) -> dict[str, dict[str, set[microversion.Version]]]:
+    """Return {operation: {client: versions}} of log files. registry: all operations"""
     gone = {str(each) for each in registry if each.faults == {GONE_STATUS}}
-    found = collections.defaultdict(lambda: collections.defaultdict(set))
+    found: dict[str, dict[str, set[microversion.Version]]] = collections.defaultdict(
+        lambda: collections.defaultdict(set)
+    )
     for path in paths:
         with open(path) as lines:
             for line in lines:
@@ -72,7 +86,7 @@ def read(paths, registry):
     return found
 
 
-def _request(run, line, gone):
+def _request(run: str, line: Mapping[str, typing.Any], gone: Container[str]) -> Request | None:
     name, status = _name(line), line['status']
     client = _client(run, line['client'] or '')
     if name is None or client is None:
@@ -82,19 +96,20 @@ def _request(run, line, gone):
     return Request(name, client, microversion.parse(line['microversion']))
 
 
-def _name(line):
+def _name(line: Mapping[str, typing.Any]) -> str | None:
     is_document = line['method'] == 'GET' and line['path'] == DOCUMENT_PATH
-    return DOCUMENT if is_document else line['operation']
+    name: str | None = DOCUMENT if is_document else line['operation']
+    return name
 
 
-def _client(run, agent):
+def _client(run: str, agent: str) -> str | None:
     for runs, agents, client in AGENTS:
         if re.match(runs, run) and re.match(agents, agent):
             return client
     return None
 
 
-def dump(found):
+def dump(found: Proven) -> str:
     """Return the text of the data file."""
     content = {
         name: {
@@ -106,8 +121,8 @@ def dump(found):
     return HEADER + yaml.safe_dump(content, sort_keys=False, width=100)
 
 
-def load(text=None):
-    """Return {operation: {client: [version, ...]}} of a file's text; default: of the file."""
+def load(text: str | None = None) -> dict[str, dict[str, list[microversion.Version]]]:
+    """Return {operation: {client: [version, ...]}} of a text. Default: of the data file."""
     content = yaml.safe_load(PATH.read_text() if text is None else text) or {}
     return {
         name: {
@@ -118,9 +133,9 @@ def load(text=None):
     }
 
 
-def wrong(found, registry):
-    """Return a line for each operation that there is not, or not at a microversion."""
-    by_name = collections.defaultdict(list)
+def wrong(found: Proven, registry: Iterable[operations.Operation]) -> list[str]:
+    """Return a line for each operation that does not exist, or not at a microversion."""
+    by_name: dict[str, list[operations.Operation]] = collections.defaultdict(list)
     for each in registry:
         by_name[str(each)].append(each)
     lines = []

@@ -11,6 +11,7 @@ from nova_lite.lab.bench import client
 from tests.unit.tools import test_comparison
 from tools import compare_with_nova
 from tools.comparison import load
+from tools.comparison import patient as patients
 from tools.comparison import table
 
 
@@ -37,7 +38,7 @@ class Answers:
 class PatientTest(testtools.TestCase):
     def test_it_asks_again_where_the_cloud_asks_to_wait(self):
         busy = _response(503, **{'Retry-After': '0'})
-        patient = load.Patient(Answers(busy, busy, _response(200, {'servers': []})))
+        patient = patients.Patient(Answers(busy, busy, _response(200, {'servers': []})))
         self.assertEqual({'servers': []}, patient.call('GET', '/servers'))
         self.assertEqual(2, patient.refused)
         self.assertGreater(patient.longest_s, 0)
@@ -46,7 +47,7 @@ class PatientTest(testtools.TestCase):
 
     def test_other_errors_are_failures(self):
         for response in (_response(503), _response(409, **{'Retry-After': '0'})):
-            patient = load.Patient(Answers(response))
+            patient = patients.Patient(Answers(response))
             error = self.assertRaises(exception.Conflict, patient.call, 'GET', '/servers')
             self.assertIn(f'GET /servers answered {response.status_code}', str(error))
             self.assertEqual(0, patient.refused)
