@@ -30,6 +30,7 @@ from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import request_specs
+from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
@@ -53,11 +54,13 @@ KEPT = tuple(
         states.VmState.DELETED,
     )
 )
-# A server that is being deleted for good is not kept by a further request.
+# A server that is being deleted for good is not kept by a further request. One that is leaving its
+# host is deleted like one that has left it: its guest may be destroyed already.
+_FINAL = (states.TaskState.DELETING, states.TaskState.SHELVING_OFFLOADING)
 SOFT_DELETE = dataclasses.replace(
     transitions.SOFT_DELETE,
     vm_states=KEPT,
-    task_states=(None, *(task for task in states.TaskState if task != states.TaskState.DELETING)),
+    task_states=(None, *(task for task in states.TaskState if task not in _FINAL)),
 )
 # A confirmation of its resize records it as ACTIVE or SHUTOFF soon, unless it is kept before that.
 SOFT_DELETE_CONFIRMED = dataclasses.replace(SOFT_DELETE, vm_states=(*KEPT, states.VmState.RESIZED))
@@ -124,6 +127,8 @@ def force_delete(req: request.Request, server: server_access.Server) -> None:
 def restore(req: request.Request, server: server_access.Server) -> None:
     """Take a soft deletion back, if the owner's quota has room again."""
     left_guest.remove(req, server)
+    # An offload that met a reset of the state may have destroyed the guest.
+    is_held = bool(req.app.api_db.read(sagas.every, active=True, instance_uuid=server.uuid))
     # It counts first. If this process is killed in between, the server is deleted in the end.
     quota_locks.write(req.app.api_db, _count_again, req.conf, server)
     try:
@@ -134,7 +139,8 @@ def restore(req: request.Request, server: server_access.Server) -> None:
         raise
     if server.row.task_state == states.TaskState.SOFT_DELETING:
         server.cell.db.write(_end_soft_deletion, server.uuid)
-    _drop_shelf(req, server)
+    if not is_held:
+        _drop_shelf(req, server)
     acting.send(req, server, 'restore_instance', instance=instance)
 
 

@@ -4,8 +4,9 @@ The pivot comes before the guest is destroyed, so all steps of this part only go
 of the server takes over: then a step removes only the objects that it has created itself.
 
 An administrator may reset the server's state. If that happens before the guest is destroyed, the
-server stays on its host and gets a fault. Afterwards it is on no host, whatever its state is. The
-server also stays if the shelved image was deleted, because the disk on the host is the only copy.
+server stays on its host and gets a fault. Afterwards it is on no host, whatever its state is; if it
+is soft-deleted, it is deleted, because there is nothing to restore on its host. The server also
+stays if the shelved image was deleted, because the disk on the host is the only copy.
 """
 
 import sqlalchemy as sa
@@ -56,7 +57,7 @@ class Offload:
             self._volumes.forward(),
             places.NETWORK.best_effort(UNBIND, self._unbind, clean=duties.no_bindings(self.scope)),
             places.SOURCE_RECORDS.step(
-                'record-no-host', self._record, title='record that the server is on no host'
+                'record-no-host', self._leave, title='record that the server is on no host'
             ),
             places.PLACEMENT.step('return-allocations', self._release),
             self._volumes.settling('drop-former-attachments'),
@@ -86,15 +87,21 @@ class Offload:
         if LEFT not in self.scope.results:
             neighbours.unbind_all(self.scope)
 
+    def _leave(self) -> None:
+        if not self._record():
+            self.scope.here.delete()
+
     @scopes.transaction
-    def _record(self, connection: sa.Connection) -> None:
-        """Record that the server is on no host, whatever its current state is."""
+    def _record(self, connection: sa.Connection) -> bool:
+        """Record that the server is on no host. Return False if it is soft-deleted instead."""
         scope = self.scope
         row = instances.find(connection, scope.instance_uuid)
         if row is None or instances.is_gone(row) or LEFT in scope.results:
-            return
+            return True
         if row.host != self._host.host:
-            return  # it is on no host, or was evacuated
+            return True  # it is on no host, or was evacuated
+        if row.deleted_at is not None:
+            return False
         changes = {
             'host': None,
             'node': None,
@@ -105,6 +112,7 @@ class Offload:
             changes['task_state'] = None
         instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
         move_records.change_devices(connection, self._volumes.reserved, None)
+        return True
 
     @scopes.transaction
     def _end(self, connection: sa.Connection) -> None:

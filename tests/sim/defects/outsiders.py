@@ -114,6 +114,19 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'offloads-forget-deletions',
+        'a server that is kept is deleted while an offload destroys its guest, and stays for good',
+        'kept',
+        (
+            ('api/servers/delete.py', ', states.TaskState.SHELVING_OFFLOADING)\n', ',)\n'),
+            (
+                'moves/parts/offload.py',
+                '        if row.deleted_at is not None:\n            return False\n',
+                '',
+            ),
+        ),
+    ),
+    Defect(
         'guests-keep-lost-volumes',
         'a volume whose attachment is deleted while a guest is made is dropped from the record only',
         'owners',

@@ -269,7 +269,7 @@ class Client:
         if code in (204, 404):
             self._ledger.gone[uuid] = True
         call = self._caller.last
-        keeps = server['status'] in deletions.KEPT and not self._ledger.has_rival(uuid, call)
+        keeps = deletions.is_kept(server) and not self._ledger.has_rival(uuid, call)
         self._ledger.deletions.answered(uuid, call, keeps=keeps)
 
     def _do_force_delete(self, server):

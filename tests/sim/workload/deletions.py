@@ -1,5 +1,6 @@
 """Deletions of servers that are kept for a while, can be restored, and end by force or by time."""
 
+from tests.sim.oracle import effects
 from tests.sim.workload import codes
 
 DELETE, FORCE, RESTORE = 'delete', 'force delete', 'restore'
@@ -15,6 +16,13 @@ KEPT = (
     'SOFT_DELETED',
     'VERIFY_RESIZE',
 )
+# Tasks of servers that leave their hosts, or may do so soon: some are deleted for good.
+LEAVING = ('shelving', 'shelving_image_uploading', 'shelving_offloading')
+
+
+def is_kept(server):
+    """Return whether a server, as it is shown, is kept when it is deleted."""
+    return server['status'] in KEPT and server[effects.TASK] not in LEAVING
 
 
 class Deletions:
