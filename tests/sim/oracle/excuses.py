@@ -29,6 +29,8 @@ ENDURED = ('api', 'super', 'conductor', BUS)
 # A cell whose database does not answer is waited for, so that it does not leave servers without a
 # host.
 BLACKOUT = 'blackout'
+# What receives the reports of a cell's hosts.
+HEARING = ('conductor', BUS)
 # Kinds of faults by which reports of hosts come too late: a database may be slow.
 SILENCING = ('nemesis', 'begin')
 # What refuses no request, and reports for no host, but may leave a database locked.
@@ -72,6 +74,14 @@ class Excuses:
             _silences(fault, began, ended)
             for fault in self._faults.injected
             if not (accepted and fault.process.startswith(BUS))
+        )
+
+    def of_unheard(self, began, ended):
+        """Return whether a cell may have heard no host between two virtual times."""
+        return any(
+            _silences(fault, began, ended)
+            for fault in self._faults.injected
+            if fault.locked or fault.process.startswith(HEARING)
         )
 
     def of_unasked(self, server):

@@ -76,6 +76,8 @@ BUSY = (
 UNBUILT = 'is not ready'
 # A host does not report, or so it seems.
 DOWN = 'is not up'
+# No conductor of a cell receives what its hosts report.
+UNHEARD = 'its cell has not heard any host'
 # A host that does not report may have kept a guest when a move to it was undone.
 LEFT = 'may still run on host'
 # The guest has stopped by itself, and its record does not say so yet.

@@ -89,7 +89,7 @@ class Ledger:
             self._removal(call)
         if code in codes.DONE and call.method != 'GET' and (found := ACTION.search(call.url)):
             self.promised.setdefault(found[1], {})[call.request_id] = call
-        if (code == codes.LOST or code >= 500) and not self.excuses.of_call(call):
+        if (code == codes.LOST or code >= 500) and not self._is_excused(call, text):
             request = f'{call.method} {call.url}'
             self.violation(f'{call.who} {call.what}: {request}: unexplained {code}: {text[:500]}')
         if wrong := self.refusals.answered(call, text, leaving=self._ending):
@@ -100,6 +100,13 @@ class Ledger:
             self.violation(f'{call.who} {call.what}: {call.method} took {seconds:.1f} s')
 
     def _count(self, call):
+    def _is_excused(self, call, text):
+        """Return whether a fault explains that a request was not carried out. text: its answer"""
+        unheard = refusals_module.UNHEARD in text
+        return self.excuses.of_call(call) or (
+            unheard and self.excuses.of_unheard(call.began, call.ended)
+        )
+
         if call.method == 'GET' or not call.who.startswith(COUNTED):
             return
         self._counts[f'{totals.ASKED}{call.what}'] += 1

@@ -118,6 +118,19 @@ class ExcusesTestCase(testtools.TestCase):
             found = excuses.Excuses(types.SimpleNamespace(injected=[frozen]))
             self.assertIs(expected, found.of_down(105.0, 106.0))
 
+    def test_who_hears_the_hosts_of_a_cell(self):
+        for process, locked, expected in (
+            ('conductor-cell1', (), True),
+            ('bus-cell1', (), True),
+            ('compute-cell1', (), False),
+            ('super-1', (), False),
+            ('super-1', ('cell1',), True),
+        ):
+            killed = fault('nemesis', 'kill', process=process, end=110.0, locked=locked)
+            found = excuses.Excuses(types.SimpleNamespace(injected=[killed]))
+            self.assertIs(expected, found.of_unheard(105.0, 106.0))
+            self.assertFalse(found.of_unheard(90.0, 91.0))
+
     def test_no_action_fails_with_who_can_be_replaced(self):
         for process, expected in (
             ('api-1', False),
