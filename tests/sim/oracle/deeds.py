@@ -35,6 +35,8 @@ DETACH = 'detach_volume'
 GONE = 'is not defined on'
 # An audit does, if the guest of a server that is said to be active is off.
 STOP = 'stop'
+# Guests are interrupted that a resize has moved while they were off, or that have failed.
+CRASH_DUMP, OFF = 'trigger_crash_dump', 'its power state is SHUTDOWN'
 # It waits for an audit if a fault kept its host from hearing of it.
 DELETING = 'deleting'
 
@@ -124,6 +126,7 @@ class Deeds:
             server[TASK] == DELETING
             or cancelled
             or action['action'] in LATE
+            or self._ledger.deletions.may_interrupt(server['id'], *_work(action)[1:])
             or action['request_id'] in self._ledger.rivals
             or self._was_reset(server, action)
             or self._is_excused(message, server, [action])
@@ -168,7 +171,9 @@ class Deeds:
         lost = lost or self._ledger.outside.is_named(details, ended, outside.STICK_VOLUME)
         uncopied = profiles.UNCOPIED in details and self._excuses.of_refusal(profiles.UNCOPIED)
         moved = moves and (refused or self._is_unreached(server, named, details))
-        return silenced or lost or uncopied or moved
+        off = action['action'] == CRASH_DUMP and OFF in details
+        off = off and self._ledger.may_be_off(server['id'], request_id)
+        return silenced or lost or uncopied or moved or off
 
     def _is_unreached(self, server, named, details):
         """Return whether a host was named that does not reach a volume of the server.

@@ -53,6 +53,14 @@ class Deletions:
             and moment < calls[-1].began + self.kept_s
         )
 
+    def may_interrupt(self, uuid, began, ended):
+        """Return whether a deletion that keeps a server met work on it between virtual times."""
+        # What is on record of actions has whole seconds.
+        return any(
+            call.what == DELETE and call.began <= ended + 1 and began <= call.ended
+            for call in self._calls.get(uuid, ())
+        )
+
     def states(self):
         """Yield (id, whether it has to be there) of the servers of which that is certain."""
         for uuid, calls in self._calls.items():

@@ -19,6 +19,7 @@ ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
 )
 HOST, TASK = outcomes.HOST, effects.TASK
+RUNNING = 1
 # Of requests for live migrations, by whatever host.
 LIVE = 'live migrate'
 # What clients make for themselves: {name of the request: its kind}.
@@ -99,7 +100,6 @@ class Ledger:
             seconds = call.ended - call.began
             self.violation(f'{call.who} {call.what}: {call.method} took {seconds:.1f} s')
 
-    def _count(self, call):
     def _is_excused(self, call, text):
         """Return whether a fault explains that a request was not carried out. text: its answer"""
         unheard = refusals_module.UNHEARD in text
@@ -107,6 +107,7 @@ class Ledger:
             unheard and self.excuses.of_unheard(call.began, call.ended)
         )
 
+    def _count(self, call):
         if call.method == 'GET' or not call.who.startswith(COUNTED):
             return
         self._counts[f'{totals.ASKED}{call.what}'] += 1
@@ -199,6 +200,13 @@ class Ledger:
             or call.look.server[HOST] == host
             or self.has_rival(uuid, call)
         ]
+
+    def may_be_off(self, uuid, request_id):
+        """Return whether the guest of a server may have been off when an action was requested."""
+        call = self.promised.get(uuid, {}).get(request_id)
+        if call is None or call.look is None:
+            return call is None
+        return call.look.server[effects.POWER] != RUNNING or self.has_rival(uuid, call)
 
     def has_rival(self, uuid, call):
         """Return whether the server may have changed between a look at it and a call."""

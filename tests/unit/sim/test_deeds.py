@@ -6,6 +6,7 @@ import types
 import testtools
 
 from tests.sim.oracle import deeds
+from tests.sim.oracle import effects
 from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
@@ -19,6 +20,7 @@ REPLY = faults.Fault(
 )
 # After all that happens here.
 NEVER = 10.0**9
+POWER = effects.POWER
 SERVER = {'id': 'uuid', 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'host1'}
 
 
@@ -152,6 +154,30 @@ class DeedsTestCase(testtools.TestCase):
             book.outside.begin(owners.DELETE_IMAGE, image)
             found['instanceActions'] = [{**action, 'action': name}]
             server = {**SERVER, 'OS-EXT-STS:task_state': None}
+            self.assertEqual(expected, len(list(deeds.Deeds(asking, book).findings(server))))
+
+    def test_a_crash_dump_fails_of_a_guest_that_was_off(self):
+        url, body = 'http://api-1.sim/servers/uuid/action', {'trigger_crash_dump': None}
+        deed = {'action': 'trigger_crash_dump', 'message': 'Error'}
+        deed['details'] = 'Cannot trigger_crash_dump guest uuid: its power state is SHUTDOWN.'
+        for power, expected in ((1, 1), (4, 0)):
+            look = caller.Look({'id': 'uuid', deeds.TASK: None, POWER: power}, 3)
+            given = {'body': body, 'request_id': 'req-1', 'code': 202, 'look': look}
+            dump = caller.Call('client', 'crash_dump', 'POST', url, 4, ended=4, **given)
+            self.assertEqual(expected, len(findings(calls=[dump], **deed)))
+
+    def test_a_soft_deletion_interrupts_actions(self):
+        action = {'action': 'stop', 'request_id': 'req-1', 'user_id': 'client', 'message': 'Error'}
+        found = {'instanceActions': [{**action, **TIMES}], 'instanceAction': {'events': []}}
+        asking = types.SimpleNamespace(send=lambda *_args: (200, found))
+        _request_id, began, ended = deeds._work(found['instanceActions'][0])
+        for moment, expected in ((ended, 0), (began - 10, 1)):
+            book = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])), kept_s=15)
+            url = 'http://api-1.sim/servers/uuid'
+            given = {'ended': moment, 'request_id': 'req-2', 'code': 204}
+            deletion = caller.Call('client', 'delete', 'DELETE', url, moment, **given)
+            book.deletions.answered('uuid', deletion, keeps=True)
+            server = {**SERVER, deeds.TASK: None}
             self.assertEqual(expected, len(list(deeds.Deeds(asking, book).findings(server))))
 
     def test_a_build_fails_while_no_host_can_report(self):

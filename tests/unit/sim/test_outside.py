@@ -84,6 +84,24 @@ class DeletionsTestCase(testtools.TestCase):
         self.kept.answered(UUID, asked('restore', 1.5))
         self.assertEqual([], [*self.kept.states()])
 
+    def test_a_server_that_leaves_its_host_need_not_be_kept(self):
+        for status, task, kept in (
+            ('SHELVED', None, True),
+            ('ACTIVE', 'powering-off', True),
+            ('ACTIVE', 'shelving', False),
+            ('SHELVED', 'shelving_offloading', False),
+            ('SHELVED_OFFLOADED', None, False),
+        ):
+            server = {'status': status, 'OS-EXT-STS:task_state': task}
+            self.assertIs(kept, deletions.is_kept(server))
+
+    def test_a_deletion_interrupts_what_it_meets(self):
+        self.kept.answered(UUID, asked('delete', 5, 204), keeps=True)
+        self.kept.answered(UUID, asked('restore', 8))
+        for began, ended, expected in ((3, 4, True), (1, 3, False), (6, 9, True), (7, 9, False)):
+            self.assertIs(expected, self.kept.may_interrupt(UUID, began, ended))
+        self.assertFalse(self.kept.may_interrupt('another', 3, 9))
+
     def test_force_ends_what_is_kept(self):
         self.kept.answered(UUID, asked('delete', 1, 204), keeps=True)
         self.kept.answered(UUID, asked('force delete', 3))
