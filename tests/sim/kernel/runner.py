@@ -169,9 +169,10 @@ class History:
         return self.outcome
 
     def kill(self):
-        """End it without an outcome."""
-        os.kill(self._pid, signal.SIGKILL)
-        os.close(self.pipe)
+        """End it without an outcome, unless it has ended."""
+        if self.outcome is None:
+            os.kill(self._pid, signal.SIGKILL)
+            os.close(self.pipe)
 
     def reap(self):
         """Wait for the process that was killed, if it is a child of this one."""

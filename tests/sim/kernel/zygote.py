@@ -143,15 +143,18 @@ class Zygote:
             if runner.readable([self._socket], wait_s):
                 self._receive()
                 self._is_ready = True
-            else:
-                self._history.ended()
+            elif self._history.ended():
+                self._fail()
         return self._is_ready
 
     def _receive(self):
         answer = self._socket.recv(1 << 10)
         if not answer:
-            raise RuntimeError('the start of histories failed: %s' % self.join().failure)
+            self._fail()
         return answer
+
+    def _fail(self):
+        raise RuntimeError('the start of histories failed: %s' % self.join().failure)
 
     def fork(self, child, *, body=None, requests=()):
         """Start the process of a runner.Child and return its id.
