@@ -1,10 +1,16 @@
 """The WSGI application: five services on one port, with one database."""
 
+from collections.abc import Iterable
+from collections.abc import Mapping
 import contextlib
+import functools
 import hashlib
 import logging
+import typing
+from wsgiref import types as wsgi
 
 import falcon
+from falcon import routing as falcon_routing
 import sqlalchemy as sa
 
 from nova_lite.dialects import full_disks
@@ -15,6 +21,7 @@ from nova_lite.simcloud import middleware
 from nova_lite.simcloud import options as settings_module
 from nova_lite.simcloud import routing
 from nova_lite.simcloud import seed
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import routes as identity
 from nova_lite.simcloud.identity import tokens as token_store
@@ -24,11 +31,15 @@ from nova_lite.simcloud.network import routes as network
 from nova_lite.simcloud.share import routes as share
 from nova_lite.simcloud.volume import routes as volume
 
+# The user that sends events, and its project.
+EVENT_SENDER = ('neutron', 'service')
+Params: typing.TypeAlias = dict[str, typing.Any]
+
 LOG = logging.getLogger(__name__)
 
 
-def fingerprint():
-    """Return a text that is another one if tables or columns of the services are others."""
+def fingerprint() -> str:
+    """Return a hash of the names of all tables and columns of the services."""
     names = sorted(
         f'{table.name}.{column.name}'
         for table in databases.METADATA.tables.values()
@@ -37,29 +48,35 @@ def fingerprint():
     return hashlib.sha256(' '.join(names).encode()).hexdigest()[:16]
 
 
-class Application(falcon.App):
-    """The WSGI callable. `close` stops its thread and closes its connections."""
+class Application:
+    """The WSGI callable of the services, with their database and their sender of events."""
 
-    def __init__(self, db, events, **kwargs):
-        self.router = routing.Router()
-        super().__init__(router=self.router, **kwargs)
-        self._db, self._parts = db, (events, db)
+    def __init__(
+        self,
+        answer: routing.App,
+        router: routing.Router,
+        db: databases.Database,
+        events: external_events.Sender,
+    ) -> None:
+        self.router = router
+        self.answer, self._db, self._events = answer, db, events
 
-    def compile_routes(self):
-        """Do now what the first request would wait for."""
-        self.router.find('/')
+    def __call__(
+        self, environ: wsgi.WSGIEnvironment, start_response: wsgi.StartResponse
+    ) -> Iterable[bytes]:
+        return self.answer(environ, start_response)
 
-    def end(self):
+    def end(self) -> None:
         """Refuse all changes, before another application takes over the database."""
         self._db.end()
 
-    def close(self):
-        """Stop what runs behind the requests."""
-        for part in self._parts:
-            part.close()
+    def close(self) -> None:
+        """Stop the threads that send events, and close the connections to the database."""
+        self._events.close()
+        self._db.close()
 
 
-def _answer(req, resp, fault):
+def _answer(req: web.Request, resp: falcon.Response, fault: faults.Fault) -> None:
     media_type, text = faults.body_of(fault, getattr(req.context, 'service', None))
     resp.status = fault.status
     resp.content_type = media_type
@@ -67,18 +84,24 @@ def _answer(req, resp, fault):
     resp.set_headers(fault.headers)
 
 
-def _on_fault(req, resp, fault, _params):
+def _on_fault(
+    req: web.Request, resp: falcon.Response, fault: faults.Fault, _params: Params
+) -> None:
     _answer(req, resp, fault)
 
 
-def _on_bad_value(req, resp, error, _params):
-    # A value of the right type that the database cannot hold, such as NUL in a query.
+def _on_bad_value(
+    req: web.Request, resp: falcon.Response, error: sa.exc.DataError, _params: Params
+) -> None:
+    # A value of the right type that the database cannot store, such as NUL in a query.
     LOG.info('%s %s: %s', req.method, req.path, error)
     _answer(req, resp, faults.BadRequest('A value in the request cannot be stored.'))
 
 
-def _on_database_error(req, resp, error, params):
-    if not full_disks.is_full(error.orig):
+def _on_database_error(
+    req: web.Request, resp: falcon.Response, error: sa.exc.DBAPIError, params: Params
+) -> None:
+    if error.orig is None or not full_disks.is_full(error.orig):
         _on_error(req, resp, error, params)
         return
     LOG.error('%s %s failed: %s', req.method, req.path, error.orig)
@@ -86,16 +109,16 @@ def _on_database_error(req, resp, error, params):
     _answer(req, resp, faults.Unavailable(text))
 
 
-def _on_error(req, resp, error, _params):
+def _on_error(req: web.Request, resp: falcon.Response, error: Exception, _params: Params) -> None:
     LOG.error('%s %s failed', req.method, req.path, exc_info=error)
     _answer(req, resp, faults.Fault('The server could not complete the request.'))
 
 
-def _on_http_error(req, resp, error):
+def _on_http_error(req: web.Request, resp: falcon.Response, error: falcon.HTTPError) -> None:
     _answer(req, resp, faults.of_status(error.status_code, error.description or error.title))
 
 
-def _fill(db, settings):
+def _fill(db: databases.Database, settings: settings_module.Options) -> None:
     with contextlib.ExitStack() as undo:
         undo.callback(db.close)
         db.create_tables()
@@ -103,12 +126,18 @@ def _fill(db, settings):
         undo.pop_all()
 
 
-def make_app(database, public_url, *, options=None, is_new=True):
+def make_app(
+    database: str,
+    public_url: str,
+    *,
+    options: settings_module.Options | Mapping[str, typing.Any] | None = None,
+    is_new: bool = True,
+) -> Application:
     """Return the WSGI callable (an Application) with the five services.
 
-    database: path of a SQLite file or an SQLAlchemy URL; what is missing there is created
+    database: path of a SQLite file or an SQLAlchemy URL; missing tables are created there
     public_url: scheme, host and port as clients see them, for the catalog
-    options: None, a dict or options.Options
+    options: an options.Options or its fields; None: the defaults
     is_new: whether tables and contents may be missing
     """
     settings = settings_module.make(options)
@@ -128,23 +157,31 @@ def make_app(database, public_url, *, options=None, is_new=True):
         lifetime_s=settings.token_lifetime_s,
         expired_window_s=settings.expired_window_s,
     )
-    notices = external_events.Silent()
+    notices: external_events.Sender = external_events.Silent()
     if settings.compute_events:
-        notices = external_events.Events(db, tokens, catalog.compute_url)
-    app = _bare(db, notices, middleware.Identify(tokens, catalog, settings, public_url))
+        identity_of = functools.partial(tokens.headers_of, *EVENT_SENDER)
+        notices = external_events.Events(catalog.compute_url, identity_of)
+    router = routing.Router()
+    app = _bare(router, middleware.Identify(tokens, catalog, settings, public_url))
     identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)
     network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
     volume.add(app, db, notices)
     share.add(app, db)
-    app.compile_routes()
-    return app
+    # Compiled now, not while the first request waits.
+    router.find('/')
+    return Application(app, router, db, notices)
 
 
-def _bare(db, notices, identify):
-    """Return an Application without routes."""
-    app = Application(
-        db, notices, middleware=[identify, volume.VersionHeaders(), share.VersionHeaders()]
+def _bare(router: routing.Router, identify: middleware.Identify) -> routing.App:
+    """Return the falcon application without routes."""
+    # Falcon takes any object with the methods of its router.
+    routes = typing.cast(falcon_routing.CompiledRouter, router)
+    app: routing.App = falcon.App(
+        request_type=web.Request,
+        response_type=falcon.Response,
+        middleware=[identify, volume.VersionHeaders(), share.VersionHeaders()],
+        router=routes,
     )
     app.req_options.strip_url_path_trailing_slash = True
     app.add_error_handler(Exception, _on_error)

@@ -4,70 +4,91 @@ The compute service shows a floating address or a larger volume on the server af
 event. One thread sends them in batches. Events that cannot be delivered are logged and dropped.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterable
 import heapq
 import itertools
 import logging
+import typing
 
 import requests
 
 from nova_lite import runtime
-from nova_lite.simcloud import database
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.identity import tables
 
 LOG = logging.getLogger(__name__)
 
+# None for a scheme also disables the proxy that the environment names.
+NO_PROXIES: dict[str, typing.Any] = {'http': None, 'https': None}
 PATH = '/os-server-external-events'
 VERSION = 'compute 2.93'
 MISSING = 404
 ATTEMPTS, PAUSE_S, TIMEOUT_S = 3, 1, 10
-# The compute service answers a swap when it has accepted it.
+# The compute service answers the request for a swap only when it has accepted the swap.
 SWAP_TIMEOUT_S, BAD = 90, 400
 MOST_AT_ONCE = 100
-# Requests that ask the compute service at a time; a quarter of the usual threads.
+# Maximum number of concurrent requests to the compute service: a quarter of its usual threads.
 MOST_ASKED = 4
-SENDER, PROJECT = 'neutron', 'service'
 
 
 class Silent:
     """Sends no events, for a cloud without a compute service."""
 
-    def send(self, name, concerned, *, status='completed', after_s=0):
+    def send(
+        self,
+        name: str,
+        concerned: Iterable[tuple[str, str]],
+        *,
+        status: str = 'completed',
+        after_s: float = 0,
+    ) -> None:
         """Drop the events."""
 
-    def swap(self, server, volume_id, new_volume_id, refused):
-        """Do nothing: without a compute service the volume migrates until somebody ends that."""
+    def swap(
+        self, server: str, volume_id: str, new_volume_id: str, refused: Callable[[], None]
+    ) -> None:
+        """Do nothing. The volume stays in migration until an administrator resets it."""
 
-    def uses(self, server, volume_id, attachment_id):
-        """Return True: without a compute service the server may use the volume."""
+    def uses(self, server: str, volume_id: str, attachment_id: str) -> bool:
+        """Return True: without a compute service, assume that the server uses the volume."""
         return True
 
-    def close(self):
+    def close(self) -> None:
         """Do nothing."""
 
 
 class Events:
-    """Sends events to the compute service at `url`, as a service user."""
+    """Sends events to the compute service at `url`.
 
-    def __init__(self, db, tokens, url):
-        self._db = db
-        self._tokens = tokens
+    identity: returns headers with a new token of a service user
+    """
+
+    def __init__(self, url: str, identity: Callable[[], dict[str, str]]) -> None:
         self._compute_url = url.rstrip('/')
+        self._identity = identity
         # Events that are due, and a heap of (when, number, event) of those that are not.
-        self._waiting = []
-        self._later = []
-        # Threads that ask for swaps.
-        self._swaps = []
+        self._waiting: list[bodies.Json] = []
+        self._later: list[tuple[float, int, bodies.Json]] = []
+        # Threads that request swaps.
+        self._swaps: list[runtime.Thread] = []
         self._numbers = itertools.count()
         self._changed = runtime.Condition()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
         self._closed = False
         self._asking = runtime.Semaphore(MOST_ASKED)
 
-    def send(self, name, concerned, *, status='completed', after_s=0):
-        """Queue one event for each (server uuid, tag) of `concerned`, due after `after_s`.
+    def send(
+        self,
+        name: str,
+        concerned: Iterable[tuple[str, str]],
+        *,
+        status: str = 'completed',
+        after_s: float = 0,
+    ) -> None:
+        """Queue one event for each (server uuid, tag) in `concerned`, due after `after_s` seconds.
 
-        Events that are not due when this process ends are lost.
+        Events that are not yet due when this process ends are lost.
         """
         events = [
             {'name': name, 'server_uuid': server, 'tag': tag, 'status': status}
@@ -83,28 +104,30 @@ class Events:
             else:
                 self._waiting += events
             if self._thread is None:
-                # Only now: a process that forks after opening us has its own thread.
+                # Started only now, so that a process that forks has a thread of its own.
                 self._thread = runtime.spawn(self._run, name='simcloud-events')
             self._changed.notify()
 
-    def swap(self, server, volume_id, new_volume_id, refused):
-        """Ask the compute service to put another volume in the place of one of a server.
+    def swap(
+        self, server: str, volume_id: str, new_volume_id: str, refused: Callable[[], None]
+    ) -> None:
+        """Ask the compute service to replace a volume of a server by another volume.
 
-        refused: called if the compute service does not accept that
+        refused: called if the compute service rejects the request
         """
         with self._changed:
             if not self._closed:
-                # Of its own: the answer comes late, and the server waits for events.
+                # In a thread of its own: the answer comes late, and the server waits for events.
                 asking = runtime.spawn(
                     self._swap, server, volume_id, new_volume_id, refused, name='simcloud-swap'
                 )
                 self._swaps = [each for each in self._swaps if each.is_alive()] + [asking]
 
-    def uses(self, server, volume_id, attachment_id):
-        """Return whether a server has a volume by this attachment; True if not known.
+    def uses(self, server: str, volume_id: str, attachment_id: str) -> bool:
+        """Return whether a server uses a volume by this attachment; True if that is unknown.
 
-        Raise Unavailable while many requests ask that. The compute service checks our
-        token here before it answers: it must find a thread that does not wait for it.
+        Raise Unavailable while MOST_ASKED other requests wait for the compute service. The compute
+        service validates our token here before it answers, so a thread must be left for that.
         """
         if not self._asking.acquire(blocking=False):
             raise faults.Unavailable(
@@ -115,21 +138,26 @@ class Events:
         finally:
             self._asking.release()
 
-    def _uses(self, server, volume_id, attachment_id):
+    def _uses(self, server: str, volume_id: str, attachment_id: str) -> bool:
         try:
             path = f'/servers/{server}/os-volume_attachments/{volume_id}'
             response = self._request('GET', path)
             if response.ok:
-                return response.json()['volumeAttachment']['attachment_id'] == attachment_id
+                found: bool = response.json()['volumeAttachment']['attachment_id'] == attachment_id
+                return found
         except requests.RequestException as error:
             LOG.warning(
-                'Cannot read from the compute service which servers use %s: %s', volume_id, error
+                'Cannot ask the compute service whether server %s uses volume %s: %s. '
+                'Assuming that it does.',
+                server,
+                volume_id,
+                error,
             )
             return True
         return response.status_code != MISSING
 
-    def close(self):
-        """Stop after the delivery under way."""
+    def close(self) -> None:
+        """Stop the threads when they have finished their current requests."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -137,7 +165,7 @@ class Events:
         for thread in threads:
             thread.join()
 
-    def _run(self):
+    def _run(self) -> None:
         while True:
             with self._changed:
                 while not self._due() and not self._closed:
@@ -148,22 +176,24 @@ class Events:
                 del self._waiting[:MOST_AT_ONCE]
             self._deliver(batch)
 
-    def _due(self):
-        """Return the events that are due."""
+    def _due(self) -> list[bodies.Json]:
+        """Move the events that have become due to the queue. Return the queue."""
         while self._later and self._later[0][0] <= runtime.monotonic():
             self._waiting.append(heapq.heappop(self._later)[2])
         return self._waiting
 
-    def _pause_s(self):
+    def _pause_s(self) -> float | None:
         return self._later[0][0] - runtime.monotonic() if self._later else None
 
-    def _deliver(self, batch):
+    def _deliver(self, batch: list[bodies.Json]) -> None:
         self._answered('events', 'POST', PATH, {'events': batch})
 
-    def _answered(self, what, method, path, body, **options):
-        """Send a request, a few times if the compute service fails.
+    def _answered(
+        self, what: str, method: str, path: str, body: bodies.Json, **options: typing.Any
+    ) -> requests.Response | None:
+        """Send a request. Repeat it a few times if the compute service fails.
 
-        Return the answer, None if there was none or it was a failure.
+        Return the response; None if the compute service did not answer or failed each time.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -171,52 +201,49 @@ class Events:
                 if response.status_code < 500:
                     LOG.info('%s %s: %d', what, body, response.status_code)
                     return response
-                reason = response.status_code
+                reason = str(response.status_code)
             except requests.RequestException as error:
-                reason = error
+                reason = str(error)
             LOG.warning(
-                'The compute service did not accept %s (%s), attempt %d', what, reason, attempt
+                'The compute service did not accept %s: %s. Attempt %d of %d.',
+                what,
+                reason,
+                attempt,
+                ATTEMPTS,
             )
             with self._changed:
                 if self._closed or self._changed.wait_for(lambda: self._closed, PAUSE_S):
                     break
         return None
 
-    def _swap(self, server, volume_id, new_volume_id, refused):
-        """Ask for a swap until that is answered. An answer that was lost may have accepted it."""
+    def _swap(
+        self, server: str, volume_id: str, new_volume_id: str, refused: Callable[[], None]
+    ) -> None:
+        """Request a swap until the compute service answers. A lost answer may have accepted it."""
         path = f'/servers/{server}/os-volume_attachments/{volume_id}'
         body = {'volumeAttachment': {'volumeId': new_volume_id}}
         answered = self._answered('swap', 'PUT', path, body, timeout_s=SWAP_TIMEOUT_S)
         if answered is None or answered.status_code >= BAD:
             refused()
 
-    def _request(self, method, path, *, timeout_s=TIMEOUT_S, **body):
+    def _request(
+        self, method: str, path: str, *, timeout_s: int = TIMEOUT_S, **body: typing.Any
+    ) -> requests.Response:
         """Send a request to the compute service, without the proxies of the environment."""
         return requests.request(
             method,
             self._compute_url + path,
             headers=self._headers(),
             timeout=timeout_s,
-            proxies={'http': None, 'https': None},
+            proxies=NO_PROXIES,
             **body,
         )
 
-    def _headers(self):
+    def _headers(self) -> dict[str, str]:
         """Return a new token for each delivery, because an earlier one may have been revoked."""
-        with self._db.read() as conn:
-            user = database.find(conn, tables.users, name=SENDER)
-            project = database.find(conn, tables.projects, name=PROJECT)
-        headers = {'OpenStack-API-Version': VERSION, 'X-Roles': 'admin,service'}
-        if user and project:
-            secret, _ = self._db.change(
-                self._tokens.issue,
-                user['id'],
-                methods=['password'],
-                scope=(tables.PROJECT, project['id']),
-            )
-            headers |= {
-                'X-Auth-Token': secret,
-                'X-User-Id': user['id'],
-                'X-Project-Id': project['id'],
-            }
-        return headers
+        version = {'OpenStack-API-Version': VERSION, 'X-Roles': 'admin,service'}
+        return version | self._identity()
+
+
+# The sender of events of a cloud.
+Sender: typing.TypeAlias = Silent | Events

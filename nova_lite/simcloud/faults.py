@@ -18,7 +18,9 @@ class Fault(Exception):
     status = 500
     kind = 'HTTPInternalServerError'
 
-    def __init__(self, message, kind=None, headers=None):
+    def __init__(
+        self, message: str, kind: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.kind = kind or self.kind
@@ -69,7 +71,7 @@ class Unavailable(Fault):
     status, kind = 503, 'HTTPServiceUnavailable'
 
 
-def of_status(status, message):
+def of_status(status: int, message: str) -> Fault:
     """Return a fault for a bare status code, as the router raises them."""
     fault = Fault(message)
     fault.status = status
@@ -78,12 +80,12 @@ def of_status(status, message):
     return fault
 
 
-def title_of(status):
+def title_of(status: int) -> str:
     """Return the reason phrase of a status code."""
     return http.HTTPStatus(status).phrase
 
 
-def _identity(fault):
+def _identity(fault: Fault) -> tuple[str, str]:
     if fault.status == NotAllowed.status:
         return JSON, json.dumps({'message': fault.message})
     return JSON, json.dumps(
@@ -91,7 +93,7 @@ def _identity(fault):
     )
 
 
-def _image(fault):
+def _image(fault: Fault) -> tuple[str, str]:
     title = f'{fault.status} {title_of(fault.status)}'
     text = html.escape(fault.message, quote=False)
     return HTML, (
@@ -100,7 +102,7 @@ def _image(fault):
     )
 
 
-def _network(fault):
+def _network(fault: Fault) -> tuple[str, str]:
     return JSON, json.dumps(
         {'NeutronError': {'type': fault.kind, 'message': fault.message, 'detail': ''}}
     )
@@ -120,7 +122,7 @@ VOLUME_KEYS = {
 }
 
 
-def _volume(fault):
+def _volume(fault: Fault) -> tuple[str, str]:
     key = VOLUME_KEYS.get(fault.status, 'computeFault')
     return JSON, json.dumps({key: {'code': fault.status, 'message': fault.message}})
 
@@ -134,6 +136,6 @@ FORMATS = {
 }
 
 
-def body_of(fault, service):
-    """Return (media type, text) of a fault in the words of `service`."""
-    return FORMATS.get(service, _identity)(fault)
+def body_of(fault: Fault, service: str | None) -> tuple[str, str]:
+    """Return (media type, text) of the response body with which `service` reports a fault."""
+    return FORMATS.get(service or 'identity', _identity)(fault)

@@ -1,8 +1,10 @@
-"""Microversions of a service: which one a request asks for, and the document that lists them."""
+"""Microversions of a service: parsing of requested versions, and the version document."""
 
 import re
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import web
 
 _NUMBER = re.compile(r'([0-9]+)\.(0|[1-9][0-9]{0,3})')
 
@@ -10,18 +12,19 @@ _NUMBER = re.compile(r'([0-9]+)\.(0|[1-9][0-9]{0,3})')
 class Versions:
     """Versions MAJOR.0 to MAJOR.MAXIMUM of a service.
 
-    service: as in its URLs and media types; updated: when the major version was
-    media: the number in its media type
+    service: its name in URLs and media types
+    updated: value of `updated` in the version document
+    media: version number in the media type
     """
 
     minimum = 0
 
-    def __init__(self, service, major, maximum, *, updated, media):
+    def __init__(self, service: str, major: int, maximum: int, *, updated: str, media: int) -> None:
         self.service, self.major, self.maximum = service, major, maximum
         self._updated, self._media = updated, media
 
-    def minor(self, version):
-        """Return the minor version of a text. Raise BadRequest or NotAcceptable."""
+    def minor(self, version: str) -> int:
+        """Return the minor number of a version. Raise BadRequest or NotAcceptable."""
         if version == 'latest':
             return self.maximum
         match = _NUMBER.fullmatch(version)
@@ -38,8 +41,8 @@ class Versions:
             )
         return minor
 
-    def document(self, req):
-        """Return the document of the versions of the service."""
+    def document(self, req: web.Request) -> dict[str, list[bodies.Json]]:
+        """Return the version document of the service."""
         media = f'application/vnd.openstack.{self.service}+json;version={self._media}'
         path = f'/{self.service}/v{self.major}/'
         current = {
@@ -54,7 +57,7 @@ class Versions:
         return {'versions': [current]}
 
 
-def require(req, minor):
-    """Raise NotFound for a request that an older version does not know."""
+def require(req: web.Request, minor: int) -> None:
+    """Raise NotFound if the request asks for an older microversion than `minor`."""
     if req.context.minor < minor:
         raise faults.NotFound('The resource could not be found.')

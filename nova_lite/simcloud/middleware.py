@@ -1,24 +1,29 @@
-"""Steps of every request: its id, its service and its user.
+"""Middleware that sets the id, the service and the caller of every request.
 
-Requests have a token of our own identity service. With auth 'noauth' the headers that
+Requests carry a token of our own identity service. With auth 'noauth', the headers that
 keystonemiddleware would set are believed as well.
 """
 
 import dataclasses
 import re
 
+import falcon
+
 from nova_lite import runtime
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import options
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import access_rules
+from nova_lite.simcloud.identity import catalog as catalogs
+from nova_lite.simcloud.identity import tokens as token_store
 
-# What a client may ask before it has a token: version documents and logins.
+# Paths that clients may request without a token: version documents.
 PUBLIC = re.compile(
     r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?|share(/v2)?)/?'
 )
 LOGIN = '/identity/v3/auth/tokens'
-# A host and a port, as in a URL.
+# A host, and a port if there is one, as in a URL.
 AUTHORITY = re.compile(r'([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?', re.ASCII)
 REFUSED = 'The request you have made requires authentication.'
 
@@ -26,25 +31,31 @@ REFUSED = 'The request you have made requires authentication.'
 class Identify:
     """Sets req.context: request_id, service, public_url and caller."""
 
-    def __init__(self, tokens, catalog, settings, public_url):
+    def __init__(
+        self,
+        tokens: token_store.Tokens,
+        catalog: catalogs.Catalog,
+        settings: options.Options,
+        public_url: str,
+    ) -> None:
         self._tokens = tokens
         self._catalog = catalog
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
-        # Not as the beginning of another host or port.
+        # Not followed by characters of a longer host or port.
         self._addresses = re.compile(re.escape(public_url).encode() + rb'(?![\w.:-])')
         self._internal_url = (settings.internal_url or '').rstrip('/')
         self._by_request = settings.urls_by_request
 
-    def _base_url(self, req):
-        """Return the address for links: that inside the cloud or a public one, as the request."""
+    def _base_url(self, req: web.Request) -> str:
+        """Return the base URL for links: the internal or a public one, depending on the request."""
         if self._internal_url and req.prefix == self._internal_url:
             return self._internal_url
         if self._by_request and AUTHORITY.fullmatch(req.netloc):
             return f'{req.scheme}://{req.netloc}'
         return self._public_url
 
-    def process_request(self, req, resp):
+    def process_request(self, req: web.Request, resp: falcon.Response) -> None:
         context = req.context
         context.request_id = runtime.new_request_id()
         context.service = req.path.split('/', 2)[1]
@@ -53,11 +64,17 @@ class Identify:
         if self._is_public(req):
             return
         asking = self._caller_of(req)
-        # Glance's rules do not name the role of services.
+        # Glance's policies do not name the role `service`.
         context.caller = asking.without_service() if context.service == 'image' else asking
 
-    def process_response(self, req, resp, resource, req_succeeded):
-        """Write the address of the request into the catalog, which is kept with the public one."""
+    def process_response(
+        self,
+        req: web.Request,
+        resp: falcon.Response,
+        resource: object,
+        req_succeeded: bool,
+    ) -> None:
+        """Replace the public URL in the catalog by the base URL of the request."""
         context = req.context
         if not self._by_request or context.service != 'identity':
             return
@@ -69,12 +86,12 @@ class Identify:
                 resp.data = self._addresses.sub(lambda _found: address, body)
 
     @staticmethod
-    def _is_public(req):
+    def _is_public(req: web.Request) -> bool:
         if req.path == LOGIN and req.method == 'POST':
             return True
         return PUBLIC.fullmatch(req.path) is not None and req.method in ('GET', 'HEAD')
 
-    def _caller_of(self, req):
+    def _caller_of(self, req: web.Request) -> caller.Caller:
         user_id = req.get_header('X-User-Id') if self._noauth else None
         if user_id:
             return caller.Caller(
@@ -92,10 +109,10 @@ class Identify:
             raise self._unauthorized()
         return dataclasses.replace(token.caller, vouched=vouched) if vouched else token.caller
 
-    def _is_from_service(self, req):
-        """Return whether the user's token may be expired, because a service shows its own as well.
+    def _is_from_service(self, req: web.Request) -> bool:
+        """Return whether a service has sent its own token along, so the user's may be expired.
 
-        Raise Unauthorized for a service token that is none, as keystonemiddleware does.
+        Raise Unauthorized for an invalid service token, as keystonemiddleware does.
         """
         if self._noauth and caller.SERVICE in _roles(req, 'X-Service-Roles'):
             return True
@@ -107,12 +124,12 @@ class Identify:
             raise self._unauthorized()
         return caller.SERVICE in token.caller.roles
 
-    def _unauthorized(self):
+    def _unauthorized(self) -> faults.Unauthorized:
         return faults.Unauthorized(
             REFUSED, headers={'WWW-Authenticate': f'Keystone uri="{self._catalog.identity_url}"'}
         )
 
 
-def _roles(req, header):
+def _roles(req: web.Request, header: str) -> frozenset[str]:
     roles = (req.get_header(header) or '').split(',')
     return frozenset(role.strip().lower() for role in roles if role.strip())

@@ -1,4 +1,6 @@
-"""Limits of projects, {resource: limit}, for the quotas of network and volume."""
+"""Limits of projects, {resource: limit}, for the quotas of the network and volume services."""
+
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
@@ -13,28 +15,28 @@ SCHEMA = {
 
 
 class Limits:
-    """The limits in `table`. builtin: those of a project without limits of its own"""
+    """Limits that are stored in `table`. builtin: limits of a project without stored limits"""
 
-    def __init__(self, table, builtin):
+    def __init__(self, table: sa.Table, builtin: dict[str, int]) -> None:
         self._table = table
         self._builtin = builtin
 
-    def of(self, conn, *project_ids):
-        """Return the limits of the last of these projects, with defaults of those before it."""
+    def of(self, conn: sa.Connection, *project_ids: str) -> dict[str, int]:
+        """Return the limits of the last of these projects; earlier projects supply its defaults."""
         found = dict(self._builtin)
         for project_id in project_ids:
             for row in database.find_all(conn, self._table, project_id=project_id):
                 found[row['resource']] = row['limit']
         return found
 
-    def change(self, conn, project_id, wanted):
-        """Set the limits that a request names."""
+    def change(self, conn: sa.Connection, project_id: str, wanted: bodies.Json) -> None:
+        """Store the limits in `wanted` for a project."""
         for resource in self._builtin:
             if resource in wanted:
                 key = {'project_id': project_id, 'resource': resource}
                 database.delete(conn, self._table, **key)
                 database.insert(conn, self._table, **key, limit=int(wanted[resource]))
 
-    def reset(self, conn, project_id):
-        """Drop the limits of a project."""
+    def reset(self, conn: sa.Connection, project_id: str) -> None:
+        """Delete the stored limits of a project."""
         database.delete(conn, self._table, project_id=project_id)

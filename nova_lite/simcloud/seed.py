@@ -1,11 +1,16 @@
 """The contents of a new simulated cloud.
 
 They are created in one transaction when the database is empty and never changed again, so
-what users delete or rename stays so after a restart.
+changes and deletions by users survive a restart.
 """
+
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import options as settings_module
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import password_hashes
@@ -19,6 +24,7 @@ from nova_lite.simcloud.image import metadefs
 from nova_lite.simcloud.image import qcow2
 from nova_lite.simcloud.image import records as images
 from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import router_interfaces
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import subnets
 from nova_lite.simcloud.volume import volume_types
@@ -50,9 +56,9 @@ IMAGES = {
             'hw_qemu_guest_agent': 'yes',
         },
     ),
-    # With devstack's name, which tests of clients know.
+    # The name of devstack's image, which tests of clients expect.
     'cirros-0.6.2-x86_64-disk': ('cirros', 112 * MIB, '0.6.2', {}),
-    # The newest, which lists show first: clients take it, and every flavor can boot it.
+    # The newest image, which lists show first: clients choose it, and every flavor can boot it.
     'cirros': ('cirros', 112 * MIB, '0.6.2', {}),
 }
 EVERY_IMAGE = {
@@ -64,7 +70,7 @@ EVERY_IMAGE = {
 }
 
 
-def _roles(conn):
+def _roles(conn: sa.Connection) -> dict[str, database.Row]:
     """Return {name: row} of the roles, each implying the next of the chain."""
     made = {
         name: roles.create(conn, None, {'name': name}) for name in (*ROLE_CHAIN, callers.SERVICE)
@@ -74,7 +80,7 @@ def _roles(conn):
     return made
 
 
-def _identity(conn, hashes):
+def _identity(conn: sa.Connection, hashes: dict[str, str]) -> dict[str, str]:
     """Create the domain, projects and users with their roles. Return {project name: id}."""
     wanted = {'id': domains.DEFAULT_ID, 'name': 'Default', 'description': 'The default domain'}
     domains.create(conn, None, wanted)
@@ -93,16 +99,16 @@ def _identity(conn, hashes):
                 kind=identity.PROJECT,
                 target_id=project[home],
             )
-    # As devstack's, for the pages of domains.
+    # As in devstack. The pages of domains in Horizon need this role.
     grants.grant(
         conn,
-        database.find(conn, identity.users, name='admin')['id'],
+        database.get(conn, identity.users, name='admin')['id'],
         role['admin']['id'],
         kind=identity.DOMAIN,
         target_id=domains.DEFAULT_ID,
     )
-    # So that nova makes a user's volumes without the user's token.
-    nova = database.find(conn, identity.users, name='nova')
+    # So that nova can create volumes of a user without the user's token.
+    nova = database.get(conn, identity.users, name='nova')
     grants.grant(
         conn,
         nova['id'],
@@ -113,7 +119,7 @@ def _identity(conn, hashes):
     return project
 
 
-def _images(conn, caller):
+def _images(conn: sa.Connection, caller: callers.Caller) -> None:
     for name, (distribution, disk_bytes, version, attributes) in IMAGES.items():
         system = {
             'os_distro': distribution,
@@ -126,7 +132,9 @@ def _images(conn, caller):
         images.save(conn, row, virtual_size=disk_bytes)
 
 
-def _network(conn, caller, name, cidr, **attributes):
+def _network(
+    conn: sa.Connection, caller: callers.Caller, name: str, cidr: str, **attributes: typing.Any
+) -> tuple[database.Row, database.Row]:
     """Return (network, subnet) of a new network."""
     row = networks.create(conn, caller, {'name': name, **attributes})
     subnet = subnets.create(
@@ -143,7 +151,9 @@ def _network(conn, caller, name, cidr, **attributes):
     return row, subnet
 
 
-def _networks(conn, settings, by):
+def _networks(
+    conn: sa.Connection, settings: settings_module.Options, by: dict[str, callers.Caller]
+) -> None:
     """Create the networks public (external) and private (demo's, with a router)."""
     public, _ = _network(
         conn,
@@ -158,14 +168,16 @@ def _networks(conn, settings, by):
     router = routers.create(
         conn, by['demo'], {'name': 'router1', 'external_gateway_info': {'network_id': public['id']}}
     )
-    routers.add_interface(conn, by['demo'], router['id'], {'subnet_id': subnet['id']})
+    router_interfaces.add_interface(conn, by['demo'], router['id'], {'subnet_id': subnet['id']})
 
 
-def _is_seeded(conn):
+def _is_seeded(conn: sa.Connection) -> bool:
     return database.find(conn, identity.domains, id=domains.DEFAULT_ID) is not None
 
 
-def _first_contents(conn, settings, hashes):
+def _first_contents(
+    conn: sa.Connection, settings: settings_module.Options, hashes: dict[str, str]
+) -> None:
     if _is_seeded(conn):
         return
     project = _identity(conn, hashes)
@@ -187,7 +199,7 @@ def _first_contents(conn, settings, hashes):
     )
 
 
-def _hashes(settings):
+def _hashes(settings: settings_module.Options) -> dict[str, str]:
     """Return {option: hash of the password in it}. Raise ValueError when one is missing."""
     found = {}
     for option in sorted({option for option, _, _ in USERS.values()}):
@@ -198,7 +210,7 @@ def _hashes(settings):
     return found
 
 
-def seed(db, settings):
+def seed(db: database.Database, settings: settings_module.Options) -> None:
     """Fill an empty database. Raise ValueError when a password is missing."""
     with db.read() as conn:
         if _is_seeded(conn):

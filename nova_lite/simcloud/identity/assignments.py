@@ -1,9 +1,13 @@
 """Role assignments: granting, checking, revoking, listing."""
 
 import falcon
+import sqlalchemy as sa
 
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
@@ -15,18 +19,18 @@ TARGETS = {tables.PROJECT: tables.projects, tables.DOMAIN: tables.domains}
 class GrantResource:
     """Roles of users or groups: /v3/{projects|domains}/{id}/{users|groups}/{id}/roles[/{role}].
 
-    Those on the system are at /v3/system/{users|groups}/{id}/roles[/{role}].
+    Roles on the system are at /v3/system/{users|groups}/{id}/roles[/{role}].
     """
 
-    def __init__(self, db, kind, actor):
+    def __init__(self, db: database.Database, kind: str, actor: str) -> None:
         self._db = db
         self._kind = kind
         self._actor = actor
 
-    def _target(self, path):
+    def _target(self, path: resources.Path) -> str:
         return tables.WHOLE if self._kind == tables.SYSTEM else path[f'{self._kind}_id']
 
-    def _known(self, conn, path):
+    def _known(self, conn: sa.Connection, path: resources.Path) -> tuple[str, str]:
         """Return (id of the user or group, target of the roles). Raise NotFound."""
         target_id, actor_id = self._target(path), path[f'{self._actor}_id']
         if self._kind in TARGETS:
@@ -34,53 +38,62 @@ class GrantResource:
         tables.get(conn, tables.users if self._actor == tables.USER else tables.groups, actor_id)
         return actor_id, target_id
 
-    def _granted(self, conn, path):
-        """Return ids of the roles."""
+    def _granted(self, conn: sa.Connection, path: resources.Path) -> list[str]:
+        """Return the ids of the roles that the user or group has."""
         actor_id, target_id = self._known(conn, path)
         return grants.granted(conn, actor_id, self._kind, target_id, actor=self._actor)
 
-    def on_get(self, req, resp, **path):
+    def on_get(self, req: web.Request, resp: falcon.Response, **path: str) -> None:
         req.context.caller.require_admin('listing grants')
         with self._db.read() as conn:
             found = tables.among(conn, tables.roles, self._granted(conn, path))
             resp.media = roles.RESOURCE.collection(conn, req, found)
 
-    def _grant(self, conn, role_id, path):
+    def _grant(self, conn: sa.Connection, role_id: str, path: resources.Path) -> None:
         actor_id, target_id = self._known(conn, path)
         tables.get(conn, tables.roles, role_id)
         grants.grant(
             conn, actor_id, role_id, kind=self._kind, target_id=target_id, actor=self._actor
         )
 
-    def on_put_one(self, req, resp, role_id, **path):
+    def on_put_one(
+        self, req: web.Request, resp: falcon.Response, role_id: str, **path: str
+    ) -> None:
         req.context.caller.require_admin('granting a role')
         self._db.change(self._grant, role_id, path)
         resp.status = falcon.HTTP_204
 
-    def on_head_one(self, req, resp, role_id, **path):
+    def on_head_one(
+        self, req: web.Request, resp: falcon.Response, role_id: str, **path: str
+    ) -> None:
         req.context.caller.require_admin('checking a grant')
         with self._db.read() as conn:
             if role_id not in self._granted(conn, path):
                 raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
-    def on_get_one(self, req, resp, role_id, **path):
+    def on_get_one(
+        self, req: web.Request, resp: falcon.Response, role_id: str, **path: str
+    ) -> None:
         self.on_head_one(req, resp, role_id, **path)
 
-    def on_delete_one(self, req, resp, role_id, **path):
+    def on_delete_one(
+        self, req: web.Request, resp: falcon.Response, role_id: str, **path: str
+    ) -> None:
         req.context.caller.require_admin('revoking a role')
         column = f'{self._actor}_id'
         matching = {
             column: path[column],
             'target_kind': self._kind,
             'target_id': self._target(path),
+            'role_id': role_id,
         }
-        if not self._db.change(grants.revoke, **matching, role_id=role_id):
+        if not self._db.change(lambda conn: grants.revoke(conn, **matching)):
             raise faults.NotFound('Could not find that role assignment.')
         resp.status = falcon.HTTP_204
 
 
-def _named(row, domain_names):
+def _named(row: database.Row, domain_names: dict[str, str]) -> bodies.Json:
     reference = {'id': row['id'], 'name': row['name']}
     if 'domain_id' in row:
         domain_id = row['domain_id']
@@ -100,12 +113,14 @@ class AssignmentList:
         ('scope.system', 'target_id', tables.SYSTEM),
     )
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def _assigned(self, conn, req, *, of_anybody=False):
-        """Return the rows of users, then those of groups, that the query chooses."""
-        wanted = {}
+    def _assigned(
+        self, conn: sa.Connection, req: web.Request, *, of_anybody: bool = False
+    ) -> list[database.Row]:
+        """Return the assignments that the query selects: those of users, then those of groups."""
+        wanted: database.Row = {}
         for parameter, column, kind in self.FILTERS:
             value = req.get_param(parameter)
             if value and not (of_anybody and column == 'user_id'):
@@ -117,8 +132,8 @@ class AssignmentList:
             for row in database.find_all(conn, table, **wanted)
         ]
 
-    def _effective(self, conn, req):
-        """Return what users have, also by their groups and by what roles imply."""
+    def _effective(self, conn: sa.Connection, req: web.Request) -> list[database.Row]:
+        """Return the roles that users have, also through groups and through implied roles."""
         user_id = req.get_param('user.id')
         found = []
         for row in self._assigned(conn, req, of_anybody=True):
@@ -133,7 +148,7 @@ class AssignmentList:
             for role_id in sorted(grants.expanded(conn, [row['role_id']]))
         ]
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         req.context.caller.require_admin('listing role assignments')
         scopes = ('scope.project.id', 'scope.domain.id', 'scope.system')
         if sum(bool(req.get_param(name)) for name in scopes) > 1:
@@ -149,7 +164,7 @@ class AssignmentList:
         )
 
     @staticmethod
-    def _references(conn, named):
+    def _references(conn: sa.Connection, named: bool) -> database.Row:
         """Return {kind: {id: how an assignment refers to it}}."""
         sources = {
             tables.USER: tables.users,
@@ -165,9 +180,10 @@ class AssignmentList:
         } | {tables.SYSTEM: {tables.WHOLE: {tables.WHOLE: True}}}
 
     @staticmethod
-    def _view(req, row, known):
+    def _view(req: web.Request, row: database.Row, known: bodies.Json) -> bodies.Json:
         kind, target_id = row['target_kind'], row['target_id']
-        inherited, prefix, suffix = {}, '', ''
+        inherited: dict[str, str] = {}
+        prefix = suffix = ''
         if kind == tables.INHERITED:
             kind, inherited = tables.DOMAIN, {'OS-INHERIT:inherited_to': 'projects'}
             prefix, suffix = 'OS-INHERIT/', '/inherited_to_projects'

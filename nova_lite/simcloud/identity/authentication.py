@@ -1,5 +1,7 @@
 """Authentication requests: their user and scope."""
 
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -13,10 +15,10 @@ REFUSED = 'The request you have made requires authentication.'
 
 _DOMAIN = bodies.record({'id': bodies.ID, 'name': bodies.NAME})
 _NAMED = bodies.record({'id': bodies.ID, 'name': bodies.NAME, 'domain': _DOMAIN})
-# The name of a project means nothing without its domain.
+# The name of a project is unique only in its domain.
 _PROJECT = {**_NAMED, 'anyOf': [{'required': ['id']}, {'required': ['name', 'domain']}]}
 _USER = bodies.record({**_NAMED['properties'], 'password': {'type': 'string'}}, ['password'])
-# A name means nothing without its user.
+# The name of a credential is unique only for its user.
 _CREDENTIAL = {
     **bodies.record(
         {'id': bodies.ID, 'name': bodies.NAME, 'user': _NAMED, 'secret': {'type': 'string'}},
@@ -40,21 +42,23 @@ _SCOPE = {'anyOf': [{'enum': ['unscoped']}, bodies.record(_SCOPES)]}
 REQUEST = bodies.wrapped('auth', {'identity': _IDENTITY, 'scope': _SCOPE}, ['identity'], extra=True)
 
 
-def refused():
-    """Return the answer to every failed login, which must not reveal what was wrong."""
+def refused() -> faults.Unauthorized:
+    """Return the answer to every failed login. It must not reveal the reason."""
     return faults.Unauthorized(REFUSED)
 
 
-def _domain_id(conn, reference):
+def _domain_id(conn: sa.Connection, reference: bodies.Json | None) -> str | None:
     if not reference:
         return None
     if 'id' in reference:
-        return reference['id']
+        return str(reference['id'])
     domain = database.find(conn, tables.domains, name=reference.get('name'))
-    return domain and domain['id']
+    return domain['id'] if domain else None
 
 
-def _by_reference(conn, table, reference):
+def _by_reference(
+    conn: sa.Connection, table: sa.Table, reference: database.Row
+) -> database.Row | None:
     """Return the row that {id} or {name, domain} refers to, or None."""
     if 'id' in reference:
         return database.find(conn, table, id=reference['id'])
@@ -64,16 +68,16 @@ def _by_reference(conn, table, reference):
     return database.find(conn, table, name=reference['name'], domain_id=domain_id)
 
 
-def by_password(conn, reference):
-    """Return the enabled user whose password this is. Raise Unauthorized."""
+def by_password(conn: sa.Connection, reference: database.Row) -> database.Row:
+    """Return the enabled user that `reference` names, with a right password. Raise Unauthorized."""
     user = _by_reference(conn, tables.users, reference)
     known = user['password_hash'] if user and user['enabled'] else None
-    if not password_hashes.matches(reference['password'], known):
+    if not password_hashes.matches(reference['password'], known) or user is None:
         raise refused()
     return user
 
 
-def credential(conn, reference):
+def credential(conn: sa.Connection, reference: database.Row) -> database.Row | None:
     """Return the application credential that {id} or {name, user} refers to, or None."""
     table = tables.application_credentials
     if 'id' in reference:
@@ -82,8 +86,8 @@ def credential(conn, reference):
     return user and database.find(conn, table, name=reference['name'], user_id=user['id'])
 
 
-def scope_of(conn, auth, user):
-    """Return (kind, id) that the request asks for, or None for an unscoped token."""
+def scope_of(conn: sa.Connection, auth: database.Row, user: database.Row) -> tuple[str, str] | None:
+    """Return the requested scope as (kind, id); None for an unscoped token."""
     scope = auth.get('scope')
     if scope == 'unscoped':
         return None
@@ -105,7 +109,7 @@ def scope_of(conn, auth, user):
     raise faults.BadRequest('Invalid input for auth.scope: name a project, a domain or a trust.')
 
 
-def _of_trust(conn, trust_id, user):
+def _of_trust(conn: sa.Connection, trust_id: str, user: database.Row) -> tuple[str, str]:
     trust = trusts.find_usable(conn, trust_id)
     if trust is None:
         raise refused()

@@ -1,4 +1,4 @@
-"""/v3/credentials and /v3/policies: texts that Keystone keeps for others and does not read."""
+"""/v3/credentials and /v3/policies: texts that Keystone stores for others and never reads."""
 
 import hashlib
 import json
@@ -10,6 +10,7 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
@@ -23,10 +24,10 @@ _CREDENTIAL = {
 }
 
 
-def _lister(table, *filters):
-    """Return a `listed` of a resource: users who do not administer see their own rows."""
+def _lister(table: sa.Table, *filters: str) -> resources.Listed:
+    """Return `listed` of a resource: users who are not administrators see only their own rows."""
 
-    def listed(conn, req):
+    def listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
         query = sa.select(table).order_by(table.c.id)
         caller = req.context.caller
         if 'user_id' in table.c and not caller.is_admin:
@@ -39,8 +40,8 @@ def _lister(table, *filters):
     return listed
 
 
-def _viewer(path):
-    def view(req, row):
+def _viewer(path: str) -> resources.Views:
+    def view(req: web.Request, row: database.Row) -> bodies.Json:
         return {**row, 'links': views.links(req, f'{path}/{row["id"]}')}
 
     return resources.each_as_asked(view)
@@ -49,18 +50,18 @@ def _viewer(path):
 # ---- credentials ----
 
 
-def _require_owner(caller, user_id):
+def _require_owner(caller: callers.Caller, user_id: str) -> None:
     if not caller.is_admin and user_id != caller.user_id:
         raise faults.Forbidden(callers.NOT_ALLOWED)
 
 
-def _get(conn, caller, credential_id):
+def _get(conn: sa.Connection, caller: callers.Caller, credential_id: str) -> database.Row:
     row = tables.get(conn, CREDENTIALS, credential_id)
     _require_owner(caller, row['user_id'])
     return row
 
 
-def _ec2_id(values):
+def _ec2_id(values: dict[str, str]) -> str:
     """Return the ID of a credential of type ec2, by which its access key is found."""
     if not values.get('project_id'):
         raise faults.BadRequest('A credential of type ec2 needs a project_id.')
@@ -71,7 +72,7 @@ def _ec2_id(values):
         raise faults.BadRequest('The blob is not JSON with a text `access`.') from error
 
 
-def _create(conn, caller, wanted):
+def _create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     _require_owner(caller, wanted['user_id'])
     values = database.columns(CREDENTIALS, wanted)
     if wanted['type'] == EC2:
@@ -83,19 +84,21 @@ def _create(conn, caller, wanted):
     return database.insert(conn, CREDENTIALS, **values)
 
 
-def _update(conn, caller, credential_id, wanted):
+def _update(
+    conn: sa.Connection, caller: callers.Caller, credential_id: str, wanted: bodies.Json
+) -> database.Row:
     row = _get(conn, caller, credential_id)
     tables.require_change(wanted)
     return database.save(conn, CREDENTIALS, row, **wanted)
 
 
-def _delete(conn, caller, credential_id):
+def _delete(conn: sa.Connection, caller: callers.Caller, credential_id: str) -> None:
     _get(conn, caller, credential_id)
     database.delete(conn, CREDENTIALS, id=credential_id)
 
 
-def forget(conn, user_id):
-    """Remove the credentials of a user who is deleted."""
+def forget(conn: sa.Connection, user_id: str) -> None:
+    """Delete the credentials of a user who is being deleted."""
     database.delete(conn, CREDENTIALS, user_id=user_id)
 
 
@@ -109,7 +112,7 @@ CREDENTIAL = resources.Resource(
         _create,
         bodies.wrapped('credential', _CREDENTIAL, ['type', 'blob', 'user_id'], extra=True),
     ),
-    # Keystone refuses changes of all else.
+    # Keystone refuses to change other attributes.
     update=(_update, bodies.wrapped('credential', {'blob': bodies.TEXT}, extra=False)),
     delete=_delete,
 )
@@ -118,16 +121,20 @@ CREDENTIAL = resources.Resource(
 # ---- policies ----
 
 
-def _create_policy(conn, _caller, wanted):
+def _create_policy(
+    conn: sa.Connection, _caller: callers.Caller, wanted: bodies.Json
+) -> database.Row:
     return database.insert(conn, POLICIES, **wanted)
 
 
-def _update_policy(conn, _caller, policy_id, wanted):
+def _update_policy(
+    conn: sa.Connection, _caller: callers.Caller, policy_id: str, wanted: bodies.Json
+) -> database.Row:
     tables.require_change(wanted)
     return database.save(conn, POLICIES, tables.get(conn, POLICIES, policy_id), **wanted)
 
 
-def _delete_policy(conn, _caller, policy_id):
+def _delete_policy(conn: sa.Connection, _caller: callers.Caller, policy_id: str) -> None:
     tables.get(conn, POLICIES, policy_id)
     database.delete(conn, POLICIES, id=policy_id)
 

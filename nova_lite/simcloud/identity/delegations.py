@@ -3,8 +3,11 @@
 import dataclasses
 import datetime
 
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
-from nova_lite.simcloud.identity import access_rules
+from nova_lite.simcloud.identity import access_rules as rules
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import trusts
@@ -15,26 +18,25 @@ class Granted:
     """The rights of one token.
 
     user_id: the user whose roles count; shown_user_id: the user whom the token names
-    kind, target_id: of the scope, None for an unscoped token
-    roles: [{id, name}]
-    expires_at: of the credential or trust, None if it does not expire
-    shown: what the token says of the credential or trust
+    kind, target_id: scope of the token; None for an unscoped token
+    expires_at: expiry of the credential or trust; None if it does not expire
+    shown: attributes with which the token shows the credential or trust
     """
 
     user_id: str
     shown_user_id: str
     kind: str | None
     target_id: str | None
-    roles: list
+    roles: list[grants.Role]
     expires_at: datetime.datetime | None = None
-    shown: dict = dataclasses.field(default_factory=dict)
-    access_rules: tuple = ()
+    shown: bodies.Json = dataclasses.field(default_factory=dict)
+    access_rules: tuple[rules.Rule, ...] = ()
     restricted: bool = False
     trust_id: str | None = None
 
 
-def of(conn, row):
-    """Return what the token of a row grants, or None if its credential or trust is gone."""
+def of(conn: sa.Connection, row: database.Row) -> Granted | None:
+    """Return the rights of the token of a row; None if its credential or trust is deleted."""
     if row['scope_kind'] == tables.CREDENTIAL:
         return _of_credential(conn, row)
     if row['scope_kind'] == tables.TRUST:
@@ -49,16 +51,16 @@ def of(conn, row):
     )
 
 
-def _of_credential(conn, row):
+def _of_credential(conn: sa.Connection, row: database.Row) -> Granted | None:
     found = database.find(conn, tables.application_credentials, id=row['scope_id'])
     if found is None:
         return None
     user_id, project_id = row['user_id'], found['project_id']
     held = grants.effective(conn, user_id, tables.PROJECT, project_id)
-    rules = tuple(access_rules.view(one) for one in access_rules.of(conn, found['id']))
+    limits = tuple(rules.view(one) for one in rules.of(conn, found['id']))
     shown = {'id': found['id'], 'name': found['name'], 'restricted': not found['unrestricted']}
-    if rules:
-        shown['access_rules'] = rules
+    if limits:
+        shown['access_rules'] = limits
     return Granted(
         user_id=user_id,
         shown_user_id=user_id,
@@ -67,12 +69,12 @@ def _of_credential(conn, row):
         roles=[role for role in held if role['id'] in found['roles']],
         expires_at=found['expires_at'],
         shown={'application_credential': shown},
-        access_rules=rules,
+        access_rules=limits,
         restricted=not found['unrestricted'],
     )
 
 
-def _of_trust(conn, row):
+def _of_trust(conn: sa.Connection, row: database.Row) -> Granted | None:
     found = database.find(conn, tables.trusts, id=row['scope_id'])
     if found is None:
         return None

@@ -1,9 +1,13 @@
 """/v3/domains."""
 
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
@@ -21,23 +25,27 @@ CREATE = bodies.wrapped('domain', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('domain', _PROPERTIES)
 
 
-def view(req, row):
+def view(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one domain."""
     return {**row, 'options': {}, 'tags': [], 'links': views.links(req, f'domains/{row["id"]}')}
 
 
-def create(conn, _caller, wanted):
+def create(
+    conn: sa.Connection, _caller: callers.Caller | None, wanted: bodies.Json
+) -> database.Row:
     """Insert a domain and return its row. Raise Conflict when the name is taken."""
     return tables.insert_named(conn, tables.domains, wanted)
 
 
-def update(conn, _caller, domain_id, wanted):
+def update(
+    conn: sa.Connection, _caller: callers.Caller, domain_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a domain and return its row."""
     return tables.save_named(conn, tables.domains, domain_id, wanted)
 
 
-def delete(conn, _caller, domain_id):
-    """Remove a disabled domain with its users, groups, projects and assignments."""
+def delete(conn: sa.Connection, _caller: callers.Caller, domain_id: str) -> None:
+    """Delete a disabled domain with its users, groups, projects and assignments."""
     if tables.get(conn, tables.domains, domain_id)['enabled']:
         raise faults.Forbidden('Cannot delete a domain that is enabled, please disable it first.')
     for row in database.find_all(conn, tables.projects, domain_id=domain_id):
@@ -53,8 +61,8 @@ def delete(conn, _caller, domain_id):
     tables.remove(conn, tables.domains, domain_id)
 
 
-def _permit(caller, action, path):
-    """Raise Forbidden unless the caller is an administrator, or shows the default domain."""
+def _permit(caller: callers.Caller, action: str, path: resources.Path) -> None:
+    """Raise Forbidden unless the caller is an administrator, or requests the default domain."""
     if action != resources.SHOW or path['domain_id'] != DEFAULT_ID:
         _by_admins(caller, action, path)
 

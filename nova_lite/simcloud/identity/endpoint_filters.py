@@ -1,9 +1,13 @@
-"""/v3/OS-EP-FILTER: the endpoints to which the catalogs of a project are limited."""
+"""/v3/OS-EP-FILTER: the endpoints to which the catalog of a project is limited."""
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
+from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
@@ -17,22 +21,24 @@ class FilterResource:
     endpoints: the resource of all endpoints
     """
 
-    def __init__(self, db, catalog, endpoints):
+    def __init__(
+        self, db: database.Database, catalog: catalogs.Catalog, endpoints: resources.Resource
+    ) -> None:
         self._db = db
         self._catalog = catalog
         self._endpoints = endpoints
 
     @staticmethod
-    def _require(req):
+    def _require(req: web.Request) -> None:
         req.context.caller.require_admin('filtering endpoints')
 
-    def _pair(self, conn, project_id, endpoint_id):
-        """Return the columns of an association. Raise NotFound if one of the two is not there."""
+    def _pair(self, conn: sa.Connection, project_id: str, endpoint_id: str) -> dict[str, str]:
+        """Return the columns of an association. Raise NotFound for an unknown id."""
         self._catalog.get(conn, catalogs.ENDPOINTS, endpoint_id)
         tables.get(conn, tables.projects, project_id)
         return {'project_id': project_id, 'endpoint_id': endpoint_id}
 
-    def _known(self, conn, project_id, endpoint_id):
+    def _known(self, conn: sa.Connection, project_id: str, endpoint_id: str) -> dict[str, str]:
         pair = self._pair(conn, project_id, endpoint_id)
         if not database.exists(conn, LINKS, **pair):
             raise faults.NotFound(
@@ -40,7 +46,7 @@ class FilterResource:
             )
         return pair
 
-    def on_get_endpoints(self, req, resp, project_id):
+    def on_get_endpoints(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         self._require(req)
         with self._db.read() as conn:
             tables.get(conn, tables.projects, project_id)
@@ -49,7 +55,7 @@ class FilterResource:
             found = [row for row in rows if row['id'] in ids]
             resp.media = self._endpoints.collection(conn, req, found)
 
-    def on_get_projects(self, req, resp, endpoint_id):
+    def on_get_projects(self, req: web.Request, resp: falcon.Response, endpoint_id: str) -> None:
         self._require(req)
         with self._db.read() as conn:
             self._catalog.get(conn, catalogs.ENDPOINTS, endpoint_id)
@@ -57,7 +63,9 @@ class FilterResource:
             found = tables.among(conn, tables.projects, [row['project_id'] for row in found])
             resp.media = projects.RESOURCE.collection(conn, req, found)
 
-    def on_get(self, req, resp, project_id, endpoint_id):
+    def on_get(
+        self, req: web.Request, resp: falcon.Response, project_id: str, endpoint_id: str
+    ) -> None:
         self._require(req)
         with self._db.read() as conn:
             self._known(conn, project_id, endpoint_id)
@@ -65,10 +73,12 @@ class FilterResource:
 
     on_head = on_get
 
-    def on_put(self, req, resp, project_id, endpoint_id):
+    def on_put(
+        self, req: web.Request, resp: falcon.Response, project_id: str, endpoint_id: str
+    ) -> None:
         self._require(req)
 
-        def add(conn):
+        def add(conn: sa.Connection) -> None:
             pair = self._pair(conn, project_id, endpoint_id)
             if database.exists(conn, LINKS, **pair):
                 raise faults.Conflict('The project has the endpoint already.')
@@ -78,10 +88,12 @@ class FilterResource:
         self._db.change(add)
         resp.status = falcon.HTTP_204
 
-    def on_delete(self, req, resp, project_id, endpoint_id):
+    def on_delete(
+        self, req: web.Request, resp: falcon.Response, project_id: str, endpoint_id: str
+    ) -> None:
         self._require(req)
 
-        def remove(conn):
+        def remove(conn: sa.Connection) -> None:
             database.delete(conn, LINKS, **self._known(conn, project_id, endpoint_id))
             tables.touch(conn)
 
@@ -89,7 +101,14 @@ class FilterResource:
         resp.status = falcon.HTTP_204
 
 
-def add(app, db, v3, *, catalog, endpoints):
+def add(
+    app: routing.App,
+    db: database.Database,
+    v3: str,
+    *,
+    catalog: catalogs.Catalog,
+    endpoints: resources.Resource,
+) -> None:
     """Put the routes of the extension into `app`."""
     answers = FilterResource(db, catalog, endpoints)
     root = f'{v3}/OS-EP-FILTER'

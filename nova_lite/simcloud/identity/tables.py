@@ -1,27 +1,31 @@
 """Tables of the identity service."""
 
+import datetime
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.dialects import lean
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 
 PROJECT = 'project'
 DOMAIN = 'domain'
-# Who may have roles.
+# The kinds of actors that may have roles.
 USER, GROUP = 'user', 'group'
-# A role on a domain that counts in all its projects, and not on the domain itself.
+# A role on a domain that counts in all its projects, but not on the domain itself.
 INHERITED = 'inherited'
-# Roles on the cloud as a whole are stored and have no effect: no token has this scope.
+# Roles on the system are stored but have no effect, because no token has this scope.
 SYSTEM, WHOLE = 'system', 'all'
-# Scopes of tokens that were obtained with an application credential or a trust: its project.
+# Scope of a token that was obtained with an application credential or a trust: its project.
 CREDENTIAL, TRUST = 'app_credential', 'trust'
 
 
-def new_id():
-    """Return an id in Keystone's form."""
+def new_id() -> str:
+    """Return a new id in Keystone's form: 32 hexadecimal digits."""
     return runtime.new_uuid().replace('-', '')
 
 
@@ -78,8 +82,8 @@ implied_roles = sa.Table(
 )
 
 
-def _assignments(name, actor):
-    """Return a table of the roles of users or of groups."""
+def _assignments(name: str, actor: str) -> sa.Table:
+    """Return a table of role assignments of users, or of groups."""
     return sa.Table(
         name,
         database.METADATA,
@@ -189,8 +193,8 @@ policies = sa.Table(
 )
 
 
-def _catalog(name, *columns):
-    """Return a table of what differs from the configured catalog, see catalog.Catalog."""
+def _catalog(name: str, *columns: sa.Column[typing.Any]) -> sa.Table:
+    """Return a table of entries that differ from the configured catalog (catalog.Catalog)."""
     return sa.Table(
         name,
         database.METADATA,
@@ -218,7 +222,7 @@ endpoints = _catalog(
     sa.Column('service_id', database.Name, nullable=False),
     sa.Column('interface', sa.String(16), nullable=False),
     sa.Column('region_id', database.Name),
-    # Without one: that of the configuration.
+    # NULL: the configured URL.
     sa.Column('url', database.Text),
     sa.Column('enabled', sa.Boolean, nullable=False, default=True),
 )
@@ -240,31 +244,31 @@ _INCREASE = generation.update().values(value=generation.c.value + 1)
 _GENERATION = sa.select(generation.c.value)
 
 
-def touch(conn):
-    """Increase the generation: tokens may have changed, see `current_generation`."""
+def touch(conn: sa.Connection) -> None:
+    """Increase the generation, which makes every process forget its cached tokens."""
     if not lean.change(conn, _INCREASE):
         conn.execute(generation.insert().values(id=1, value=1))
 
 
-def current_generation(conn):
-    """Return a number that grows whenever a cached token may have become wrong."""
+def current_generation(conn: sa.Connection) -> int:
+    """Return a number that increases whenever a cached token may have become invalid."""
     return lean.value(conn, _GENERATION) or 0
 
 
-def kind_of(table):
-    """Return the word for a row in messages, such as user or project."""
+def kind_of(table: sa.Table) -> str:
+    """Return the name for a row of a table in messages, such as user or project."""
     name = table.name.removeprefix('identity_').replace('_', ' ')
     return f'{name[:-3]}y' if name.endswith('ies') else name.removesuffix('s')
 
 
-def is_expired(row):
+def is_expired(row: database.Row) -> bool:
     """Return whether an application credential or a trust is no longer valid."""
     expires_at = row['expires_at']
     return expires_at is not None and expires_at <= runtime.naive_now()
 
 
-def expiry(text):
-    """Return the time, or None, at which what a request creates expires. Raise BadRequest."""
+def expiry(text: str | None) -> datetime.datetime | None:
+    """Return the time in `expires_at` of a request, or None. Raise BadRequest for a past time."""
     if text is None:
         return None
     moment = paging.parse_time(text, 'expires_at')
@@ -273,7 +277,7 @@ def expiry(text):
     return moment
 
 
-def get(conn, table, row_id):
+def get(conn: sa.Connection, table: sa.Table, row_id: str) -> database.Row:
     """Return one row by id. Raise NotFound."""
     row = database.find(conn, table, id=row_id)
     if row is None:
@@ -281,46 +285,55 @@ def get(conn, table, row_id):
     return row
 
 
-def among(conn, table, ids, **values):
-    """Return the rows with one of these ids, and these values of columns, by name."""
+def among(
+    conn: sa.Connection, table: sa.Table, ids: list[str] | set[str], **values: typing.Any
+) -> list[database.Row]:
+    """Return the rows with one of `ids` and these values of columns, sorted by name."""
     return database.find_all(conn, table, table.c.id.in_(ids), **values, order=['name'])
 
 
-def save(conn, table, row, **values):
+def save(
+    conn: sa.Connection, table: sa.Table, row: database.Row, **values: typing.Any
+) -> database.Row:
     """Write columns of a row, and increase the generation. Return the new row."""
     touch(conn)
     return database.save(conn, table, row, **values)
 
 
-def remove(conn, table, row_id):
+def remove(conn: sa.Connection, table: sa.Table, row_id: str) -> None:
     """Delete a row, and increase the generation."""
     touch(conn)
     database.delete(conn, table, id=row_id)
 
 
-def insert_named(conn, table, wanted):
-    """Insert a row whose name no other has, from a request's values. Return it."""
+def insert_named(conn: sa.Connection, table: sa.Table, wanted: bodies.Json) -> database.Row:
+    """Insert a row from a request's values and return it. Raise Conflict if its name is taken."""
     require_free_name(conn, table, wanted['name'])
     touch(conn)
     return database.insert(conn, table, **database.columns(table, wanted))
 
 
-def save_named(conn, table, row_id, wanted):
-    """Change a row whose name no other may have. Return the new row."""
+def save_named(
+    conn: sa.Connection, table: sa.Table, row_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Change a row and return it. Raise NotFound, or Conflict if the new name is taken."""
     row = get(conn, table, row_id)
     values = database.columns(table, wanted)
-    require_free_name(conn, table, values.get('name', row['name']), row_id=row_id)
+    if 'name' in values:
+        require_free_name(conn, table, values['name'], row_id=row_id)
     return save(conn, table, row, **values) if values else row
 
 
-def require_change(wanted):
-    """Refuse a request that changes nothing. wanted: the values that it has"""
+def require_change(wanted: bodies.Json) -> None:
+    """Raise BadRequest if `wanted`, the values of a request, is empty."""
     if not wanted:
         raise faults.BadRequest('The request changes nothing.')
 
 
-def require_free_name(conn, table, name, *, row_id='', **within):
-    """Refuse a name that another row has, or another one of the domain `within`."""
+def require_free_name(
+    conn: sa.Connection, table: sa.Table, name: str, *, row_id: str = '', **within: typing.Any
+) -> None:
+    """Raise Conflict if a row other than `row_id` has the name, among rows with values `within`."""
     if database.exists(conn, table, table.c.id != row_id, name=name, **within):
         where = ' in one domain' if within else ''
         raise faults.Conflict(

@@ -1,4 +1,4 @@
-"""/v3/auth: tokens, and their exchange for others."""
+"""/v3/auth: creation, validation, exchange and revocation of tokens."""
 
 import falcon
 
@@ -6,19 +6,22 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import application_credentials
 from nova_lite.simcloud.identity import authentication
+from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
+from nova_lite.simcloud.identity import tokens as token_store
 from nova_lite.simcloud.identity import views
 
 APPLICATION = 'application_credential'
 
 
-def _body(token, req):
+def _body(token: token_store.Token, req: web.Request) -> bytes:
     nocatalog = 'nocatalog' in req.params
     return token.body_without_catalog if nocatalog else token.body
 
@@ -26,19 +29,21 @@ def _body(token, req):
 class TokenResource:
     """Requests to create, validate and revoke a token."""
 
-    def __init__(self, db, tokens, catalog):
+    def __init__(
+        self, db: database.Database, tokens: token_store.Tokens, catalog: catalogs.Catalog
+    ) -> None:
         self._db = db
         self._tokens = tokens
         self._catalog = catalog
 
-    def on_post_tokens(self, req, resp):
+    def on_post_tokens(self, req: web.Request, resp: falcon.Response) -> None:
         auth = bodies.read(req, authentication.REQUEST, 'auth', limit=bodies.UNKNOWN_LIMIT_BYTES)
         user, methods, parent, scope = self._authenticate(auth['identity'])
         if scope is None:
             with self._db.read() as conn:
                 scope = authentication.scope_of(conn, auth, user)
         elif auth.get('scope'):
-            raise authentication.refused()  # a credential has the scope that it was made for
+            raise authentication.refused()  # the scope follows from the credential
         secret, token = self._db.change(
             self._tokens.issue, user['id'], methods=methods, scope=scope, parent=parent
         )
@@ -48,8 +53,10 @@ class TokenResource:
         resp.set_header('X-Subject-Token', secret)
         resp.data = _body(token, req)
 
-    def _authenticate(self, identity):
-        """Return (user, methods, parent token row or None, scope if the credential has one)."""
+    def _authenticate(
+        self, identity: database.Row
+    ) -> tuple[database.Row, list[str], database.Row | None, tuple[str, str] | None]:
+        """Return (user, methods, row of the parent token, scope of the credential or None)."""
         methods = identity['methods']
         for method in methods:
             if method not in identity:
@@ -69,14 +76,14 @@ class TokenResource:
                     raise faults.Forbidden(
                         f'{caller.NOT_ALLOWED} (a token of a trust is not exchanged for another)'
                     )
-                user = database.find(conn, tables.users, id=token.caller.user_id)
+                user = database.get(conn, tables.users, id=token.caller.user_id)
                 scope = (token.row['scope_kind'], token.row['scope_id'])
                 bound = scope if scope[0] == tables.CREDENTIAL else None
                 return user, sorted({'token', *token.row['methods']}), token.row, bound
         raise authentication.refused()
 
-    def _subject(self, req):
-        """Return the token in X-Subject-Token, if the caller may see it."""
+    def _subject(self, req: web.Request) -> tuple[str, token_store.Token]:
+        """Return (secret, token) of the X-Subject-Token header. Raise Forbidden or NotFound."""
         secret = req.get_header('X-Subject-Token')
         if not secret:
             raise faults.NotFound('The X-Subject-Token header is missing.')
@@ -92,20 +99,20 @@ class TokenResource:
             raise faults.NotFound('Failed to validate token')
         return secret, token
 
-    def on_get_tokens(self, req, resp):
+    def on_get_tokens(self, req: web.Request, resp: falcon.Response) -> None:
         secret, token = self._subject(req)
         resp.set_header('X-Subject-Token', secret)
         resp.data = _body(token, req)
 
-    def on_head_tokens(self, req, resp):
+    def on_head_tokens(self, req: web.Request, resp: falcon.Response) -> None:
         self.on_get_tokens(req, resp)
 
-    def on_delete_tokens(self, req, resp):
+    def on_delete_tokens(self, req: web.Request, resp: falcon.Response) -> None:
         secret, _ = self._subject(req)
         self._db.change(self._tokens.revoke, secret)
         resp.status = falcon.HTTP_204
 
-    def on_get_catalog(self, req, resp):
+    def on_get_catalog(self, req: web.Request, resp: falcon.Response) -> None:
         asks = req.context.caller
         if asks.project_id is None:
             raise faults.Forbidden('A project-scoped token is required for a service catalog.')
@@ -113,12 +120,12 @@ class TokenResource:
             found = self._catalog.for_token(conn, asks.user_id, asks.project_id)
         resp.media = {'catalog': found, 'links': views.links(req, 'auth/catalog')}
 
-    def on_get_projects(self, req, resp):
+    def on_get_projects(self, req: web.Request, resp: falcon.Response) -> None:
         with self._db.read() as conn:
             found = grants.enabled_targets(conn, req.context.caller.user_id, tables.projects)
             resp.media = projects.RESOURCE.collection(conn, req, found)
 
-    def on_get_domains(self, req, resp):
+    def on_get_domains(self, req: web.Request, resp: falcon.Response) -> None:
         with self._db.read() as conn:
             found = grants.enabled_targets(conn, req.context.caller.user_id, tables.domains)
             resp.media = domains.RESOURCE.collection(conn, req, found)

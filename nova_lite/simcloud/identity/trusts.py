@@ -1,9 +1,11 @@
-"""/v3/OS-TRUST/trusts: roles of a user in a project that another user may act with.
+"""/v3/OS-TRUST/trusts: roles in a project that one user delegates to another.
 
-The trustor gives roles to the trustee, who obtains tokens with them. As with Keystone, a token
-of a trust is not exchanged for another. Unlike Keystone, it creates no further trust.
+The trustor delegates roles to the trustee, who obtains tokens with the trust. As in Keystone, a
+token of a trust cannot be exchanged for another token. Unlike in Keystone, it cannot create a
+further trust.
 """
 
+import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
@@ -12,6 +14,7 @@ from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
@@ -45,8 +48,8 @@ CREATE = bodies.wrapped(
 )
 
 
-def _brief(req, row):
-    """Return one trust as lists show it."""
+def _brief(req: web.Request, row: database.Row) -> bodies.Json:
+    """Return one trust as in lists, without its roles."""
     shown = {name: value for name, value in row.items() if name != 'roles'}
     expires_at = row['expires_at']
     return {
@@ -58,24 +61,26 @@ def _brief(req, row):
     }
 
 
-def _roles_body(conn, req, row):
+def _roles_body(
+    conn: sa.Connection, req: web.Request, row: database.Row
+) -> tuple[list[bodies.Json], bodies.Json]:
     found = tables.among(conn, tables.roles, row['roles'])
-    # As Keystone's, which lead nowhere.
+    # As in Keystone, whose links lead nowhere.
     links = {**views.links(req, f'{row["id"]}/roles'), 'next': None, 'previous': None}
     return [roles.view(req, one) for one in found], links
 
 
-def _view(conn, req, row):
+def _view(conn: sa.Connection, req: web.Request, row: database.Row) -> bodies.Json:
     """Return one trust in full."""
     shown, links = _roles_body(conn, req, row)
     return {**_brief(req, row), 'roles': shown, 'roles_links': links}
 
 
-def _views(conn, req, found):
+def _views(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     return [_view(conn, req, row) for row in found]
 
 
-def find_usable(conn, trust_id):
+def find_usable(conn: sa.Connection, trust_id: str) -> database.Row | None:
     """Return the row of a trust that has not expired and has uses left, or None."""
     row = database.find(conn, TRUSTS, id=trust_id)
     if row is None or tables.is_expired(row) or row['remaining_uses'] == 0:
@@ -83,16 +88,16 @@ def find_usable(conn, trust_id):
     return row
 
 
-def roles_of(conn, row):
-    """Return [{id, name}] of the roles of a trust, none if the trustor has lost one of them."""
+def roles_of(conn: sa.Connection, row: database.Row) -> list[grants.Role]:
+    """Return the roles of a trust; none if the trustor has lost one of them."""
     delegated = grants.expanded(conn, row['roles'])
     held = grants.effective(conn, row['trustor_user_id'], tables.PROJECT, row['project_id'])
     found = [role for role in held if role['id'] in delegated]
     return found if len(found) == len(delegated) else []
 
 
-def use(conn, trust_id):
-    """Count a token that is issued with a trust. Raise Forbidden after the last use."""
+def use(conn: sa.Connection, trust_id: str) -> None:
+    """Count one use of a trust, for a new token. Raise Forbidden after the last use."""
     row = find_usable(conn, trust_id)
     if row is None:
         raise faults.Forbidden(f'No remaining uses for trust: {trust_id}.')
@@ -100,11 +105,11 @@ def use(conn, trust_id):
         database.save(conn, TRUSTS, row, remaining_uses=row['remaining_uses'] - 1)
 
 
-def _refused(reason):
+def _refused(reason: str) -> faults.Forbidden:
     return faults.Forbidden(f'{callers.NOT_ALLOWED} ({reason})')
 
 
-def _redelegation(wanted):
+def _redelegation(wanted: bodies.Json) -> int:
     """Return the redelegation count of a new trust. Raise Forbidden or BadRequest."""
     count = wanted.get('redelegation_count')
     if not wanted.get('allow_redelegation') or count == 0:
@@ -118,8 +123,8 @@ def _redelegation(wanted):
     return count or DEPTH
 
 
-def _delegated(conn, wanted):
-    """Return ids of the roles that a request names. Raise NotFound for one the trustor lacks."""
+def _delegated(conn: sa.Connection, wanted: bodies.Json) -> list[str]:
+    """Return the ids of the requested roles. Raise NotFound for a role that the trustor lacks."""
     held = []
     if project_id := wanted.get('project_id'):
         tables.get(conn, tables.projects, project_id)
@@ -134,7 +139,7 @@ def _delegated(conn, wanted):
     return sorted(set(found))
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row | None:
     """Insert a trust from a request's values and return its row."""
     if wanted.get('project_id') and not wanted.get('roles'):
         raise _refused('At least one role should be specified')
@@ -159,8 +164,8 @@ def create(conn, caller, wanted):
     )
 
 
-def get(conn, caller, trust_id):
-    """Return a trust of the caller's, or any for an administrator. Raise NotFound."""
+def get(conn: sa.Connection, caller: callers.Caller, trust_id: str) -> database.Row:
+    """Return a trust that the caller may see. Raise NotFound or Forbidden."""
     row = find_usable(conn, trust_id)
     if row is None:
         raise faults.NotFound(f'Could not find trust: {trust_id[:64]}.')
@@ -169,16 +174,16 @@ def get(conn, caller, trust_id):
     return row
 
 
-def delete(conn, caller, trust_id):
-    """Remove a trust; tokens obtained with it are void."""
+def delete(conn: sa.Connection, caller: callers.Caller, trust_id: str) -> None:
+    """Delete a trust. Tokens that were obtained with it become void."""
     row = get(conn, caller, trust_id)
     if row['trustor_user_id'] != caller.user_id and not caller.is_admin:
         raise _refused('Only admin or trustor can delete a trust')
     tables.remove(conn, TRUSTS, trust_id)
 
 
-def listed(conn, req):
-    """Return the trusts that a trustor or a trustee has, or all for an administrator."""
+def listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
+    """Return the trusts of a trustor or of a trustee, or all trusts for an administrator."""
     query = sa.select(TRUSTS).order_by(TRUSTS.c.id)
     chosen = next((end for end in ENDS if req.get_param(end)), None)
     if chosen is None:
@@ -190,8 +195,8 @@ def listed(conn, req):
     return database.rows(conn, query.where(TRUSTS.c[chosen] == user_id))
 
 
-def _permit(caller, action, _path):
-    """Raise Forbidden for a token that was itself delegated and creates a trust."""
+def _permit(caller: callers.Caller, action: str, _path: resources.Path) -> None:
+    """Raise Forbidden if a delegated token is used to create a trust."""
     if action == resources.CREATE and (caller.restricted or caller.trust_id):
         raise _refused('Delegated tokens cannot create trusts')
 
@@ -211,31 +216,35 @@ RESOURCE = resources.Resource(
 
 
 class RolesResource:
-    """The roles that a trust delegates."""
+    """Answers requests for the roles that a trust delegates."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def _read(self, req, trust_id):
+    def _read(self, req: web.Request, trust_id: str) -> tuple[list[bodies.Json], database.Row]:
         with self._db.read() as conn:
             return _roles_body(conn, req, get(conn, req.context.caller, trust_id))
 
-    def on_get(self, req, resp, trust_id):
+    def on_get(self, req: web.Request, resp: falcon.Response, trust_id: str) -> None:
         found, links = self._read(req, trust_id)
         resp.media = {'roles': found, 'links': links}
 
-    def on_get_one(self, req, resp, trust_id, role_id):
+    def on_get_one(
+        self, req: web.Request, resp: falcon.Response, trust_id: str, role_id: str
+    ) -> None:
         found, _links = self._read(req, trust_id)
         wanted = [role for role in found if role['id'] == role_id]
         if not wanted:
             raise faults.NotFound(f'Could not find role: {role_id[:64]}.')
         resp.media = {'role': wanted[0]}
 
-    def on_head_one(self, req, resp, trust_id, role_id):
+    def on_head_one(
+        self, req: web.Request, resp: falcon.Response, trust_id: str, role_id: str
+    ) -> None:
         self.on_get_one(req, resp, trust_id, role_id)
 
 
-def add(app, db, v3):
+def add(app: routing.App, db: database.Database, v3: str) -> None:
     """Put the routes of trusts into `app`."""
     path = f'{v3}/{PATH}'
     routing.add_resource(app, db, path, field='trust_id', resource=RESOURCE)

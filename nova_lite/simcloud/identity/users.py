@@ -1,12 +1,15 @@
 """/v3/users."""
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
 from nova_lite.simcloud.identity import password_hashes
@@ -28,7 +31,7 @@ UPDATE = bodies.wrapped('user', _PROPERTIES, extra=True)
 CHANGE_PASSWORD = bodies.wrapped(
     'user', {'password': PASSWORD, 'original_password': PASSWORD}, ['password', 'original_password']
 )
-# What an answer already says in its own words; a request cannot store it beside.
+# Attributes that answers compute. A request cannot store other values for them.
 RESERVED = {
     *_PROPERTIES,
     *bodies.words('id links password_hash password_expires_at password_changed_at extra'),
@@ -36,8 +39,8 @@ RESERVED = {
 CHANGEABLE = ('name', 'enabled', 'default_project_id', 'password_hash')
 
 
-def view(req, row):
-    """Return one user, never with the password."""
+def view(req: web.Request, row: database.Row) -> bodies.Json:
+    """Return one user, without the password."""
     values = {name: row[name] for name in ('id', 'name', 'domain_id', 'enabled')}
     if row['default_project_id']:
         values['default_project_id'] = row['default_project_id']
@@ -50,7 +53,9 @@ def view(req, row):
     }
 
 
-def create(conn, _caller, wanted):
+def create(
+    conn: sa.Connection, _caller: callers.Caller | None, wanted: bodies.Json
+) -> database.Row:
     """Insert a user from a request's values and return the row."""
     domain_id = wanted.get('domain_id') or domains.DEFAULT_ID
     tables.get(conn, tables.domains, domain_id)
@@ -64,23 +69,25 @@ def create(conn, _caller, wanted):
     )
 
 
-def update(conn, _caller, user_id, wanted):
-    """Change a user and return the row; a new password voids the tokens."""
+def update(
+    conn: sa.Connection, _caller: callers.Caller, user_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Change a user and return the row. A new password makes the user's tokens void."""
     row = tables.get(conn, tables.users, user_id)
     if wanted.get('domain_id') not in (None, row['domain_id']):
         raise faults.BadRequest('A user cannot move to another domain.')
     values = {name: wanted[name] for name in CHANGEABLE if name in wanted}
     if 'password_hash' in values:
         values['password_changed_at'] = runtime.naive_now()
-    name = values.get('name', row['name'])
-    own = {'row_id': user_id, 'domain_id': row['domain_id']}
-    tables.require_free_name(conn, tables.users, name, **own)
+    name = (row | values)['name']
+    domain_id = row['domain_id']
+    tables.require_free_name(conn, tables.users, name, row_id=user_id, domain_id=domain_id)
     values['extra'] = row['extra'] | {k: v for k, v in wanted.items() if k not in RESERVED}
     return tables.save(conn, tables.users, row, **values)
 
 
-def delete(conn, _caller, user_id):
-    """Remove a user with assignments and tokens."""
+def delete(conn: sa.Connection, _caller: callers.Caller, user_id: str) -> None:
+    """Delete a user with assignments and tokens."""
     tables.get(conn, tables.users, user_id)
     grants.forget_user(conn, user_id)
     for table in (tables.tokens, tables.application_credentials):
@@ -88,7 +95,7 @@ def delete(conn, _caller, user_id):
     tables.remove(conn, tables.users, user_id)
 
 
-def _hashed(wanted, cost):
+def _hashed(wanted: bodies.Json, cost: int) -> database.Row:
     """Return the values with the hash of the password, computed outside of the transaction."""
     values = {name: value for name, value in wanted.items() if name != 'password_hash'}
     if wanted.get('password') is not None:
@@ -96,8 +103,8 @@ def _hashed(wanted, cost):
     return values
 
 
-def _permit(caller, action, path):
-    """Raise Forbidden unless the caller is an administrator, or shows their own user."""
+def _permit(caller: callers.Caller, action: str, path: resources.Path) -> None:
+    """Raise Forbidden unless the caller is an administrator, or reads their own user."""
     if action != resources.SHOW or path['user_id'] != caller.user_id:
         _by_admins(caller, action, path)
 
@@ -105,8 +112,8 @@ def _permit(caller, action, path):
 _by_admins = resources.admins('user')
 
 
-def resource(password_cost):
-    """Return the resource. password_cost: see passwords.hashed."""
+def resource(password_cost: int) -> resources.Resource:
+    """Return the resource. password_cost: scrypt's N for new passwords"""
     return resources.Resource(
         name='user',
         style=views.STYLE,
@@ -123,13 +130,13 @@ def resource(password_cost):
 
 
 class OwnResource:
-    """Requests of users about themselves: change the password, list their projects."""
+    """Answers requests of users to change their own password and to list their own projects."""
 
-    def __init__(self, db, password_cost):
+    def __init__(self, db: database.Database, password_cost: int) -> None:
         self._db = db
         self._password_cost = password_cost
 
-    def on_post_password(self, req, resp, user_id):
+    def on_post_password(self, req: web.Request, resp: falcon.Response, user_id: str) -> None:
         wanted = bodies.read(req, CHANGE_PASSWORD, 'user', limit=bodies.UNKNOWN_LIMIT_BYTES)
         with self._db.read() as conn:
             row = database.find(conn, tables.users, id=user_id)
@@ -140,7 +147,7 @@ class OwnResource:
         self._db.change(update, req.context.caller, user_id, changed)
         resp.status = falcon.HTTP_204
 
-    def on_get_projects(self, req, resp, user_id):
+    def on_get_projects(self, req: web.Request, resp: falcon.Response, user_id: str) -> None:
         if user_id != req.context.caller.user_id:
             req.context.caller.require_admin("listing a user's projects")
         with self._db.read() as conn:

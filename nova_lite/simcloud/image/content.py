@@ -1,13 +1,18 @@
 """The data of images, kept in the database in chunks.
 
-Each upload writes under an id of its own, which the image refers to once all data is stored.
-So an upload that fails leaves nothing visible.
+Each upload writes under its own id. The image refers to that id only when all data is stored, so
+a failed upload leaves nothing visible.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
 import hashlib
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.image import disk_formats
@@ -17,7 +22,9 @@ from nova_lite.simcloud.image import tables
 CHUNK_BYTES = 1024 * 1024
 
 
-def _begin(conn, caller, image_id, upload_id):
+def _begin(
+    conn: sa.Connection, caller: callers.Caller, image_id: str, upload_id: str
+) -> database.Row:
     row = records.get_own(conn, caller, image_id)
     if row['status'] != 'queued':
         raise faults.Conflict(
@@ -30,26 +37,26 @@ def _begin(conn, caller, image_id, upload_id):
     return records.save(conn, row, status='saving', upload_id=upload_id)
 
 
-def _append(conn, upload_id, position, data):
+def _append(conn: sa.Connection, upload_id: str, position: int, data: bytes) -> None:
     database.insert(conn, tables.chunks, upload_id=upload_id, position=position, data=data)
 
 
-def _abandon(conn, upload_id):
+def _abandon(conn: sa.Connection, upload_id: str) -> None:
     database.delete(conn, tables.chunks, upload_id=upload_id)
     row = database.find(conn, tables.images, upload_id=upload_id, status='saving')
     if row:
         records.save(conn, row, status='queued', upload_id=None)
 
 
-def _finish(conn, upload_id, values):
+def _finish(conn: sa.Connection, upload_id: str, values: database.Row) -> None:
     row = database.find(conn, tables.images, upload_id=upload_id)
     if row is None:
         raise faults.of_status(410, 'The image was deleted while it was uploaded.')
     records.save(conn, row, status='active', **values)
 
 
-def pieces_of(parts, size):
-    """Return the same bytes in pieces of exactly `size`, the last one shorter."""
+def pieces_of(parts: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Yield the bytes of `parts` in pieces of exactly `size` bytes; the last may be shorter."""
     held = bytearray()
     for part in parts:
         held += part
@@ -60,7 +67,7 @@ def pieces_of(parts, size):
         yield bytes(held)
 
 
-def store(conn, row, data):
+def store(conn: sa.Connection, row: database.Row, data: bytes) -> database.Row:
     """Make `data` the whole content of an image and the image active, in one transaction."""
     upload_id = runtime.new_uuid()
     for position, piece in enumerate(pieces_of([data], CHUNK_BYTES)):
@@ -76,11 +83,18 @@ def store(conn, row, data):
     )
 
 
-def upload(db, caller, image_id, parts, *, expected_bytes=None):
+def upload(
+    db: database.Database,
+    caller: callers.Caller,
+    image_id: str,
+    parts: Iterator[bytes],
+    *,
+    expected_bytes: int | None = None,
+) -> None:
     """Store the bytes of `parts` as the data of a queued image.
 
-    Raise BadRequest when fewer than `expected_bytes` came, and UnsupportedMediaType for data
-    of another format than the image's; the image is queued again after any failure.
+    Raise BadRequest for another number of bytes than `expected_bytes`, and UnsupportedMediaType
+    for data of another format than the image's. After a failure the image is queued again.
     """
     upload_id = runtime.new_uuid()
     row = db.change(_begin, caller, image_id, upload_id)
@@ -108,8 +122,8 @@ def upload(db, caller, image_id, parts, *, expected_bytes=None):
         undo.pop_all()
 
 
-def download(db, upload_id):
-    """Return the stored bytes, piece by piece; each is read when it is needed."""
+def download(db: database.Database, upload_id: str) -> Iterator[bytes]:
+    """Yield the stored bytes of an upload. Each piece is read when it is needed."""
     position = 0
     while True:
         with db.read() as conn:

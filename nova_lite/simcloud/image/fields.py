@@ -1,6 +1,7 @@
 """The attributes of an image: their schema, and who may set them."""
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 
 DISK_FORMATS = bodies.words('ami ari aki vhd vhdx vmdk raw qcow2 vdi ploop iso')
 CONTAINER_FORMATS = ('ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed')
@@ -15,7 +16,7 @@ UUID_PATTERN = (
 TAGS = bodies.array(bodies.NAME, most=128)
 
 
-def _text(most):
+def _text(most: int) -> database.Row:
     return {'type': ['null', 'string'], 'maxLength': most}
 
 
@@ -32,7 +33,7 @@ SETTABLE = {
     'tags': TAGS,
 }
 _STRINGS = bodies.words('created_at updated_at file self schema direct_url stores')
-READ_ONLY = {
+READ_ONLY: dict[str, bodies.Schema] = {
     'status': {'type': 'string', 'enum': list(STATUSES)},
     'size': {'type': ['null', 'integer']},
     'virtual_size': {'type': ['null', 'integer']},
@@ -42,7 +43,7 @@ READ_ONLY = {
     **dict.fromkeys(_STRINGS, {'type': 'string'}),
     'locations': {'type': 'array'},
 }
-# Attributes of which the published schema promises more than is accepted.
+# Attributes whose published schema allows more values than requests may have.
 PUBLISHED = {
     'min_disk': {'type': 'integer'},
     'min_ram': {'type': 'integer'},
@@ -77,9 +78,9 @@ PROPERTY_QUOTA = 128
 CREATE = bodies.compiled(
     {
         'type': 'object',
-        # First, so that the others are not looked at. Images may have fewer.
+        # First, so that a body with too many properties is rejected before they are checked.
         'maxProperties': 1000,
-        # Values of read-only attributes do not matter: these are refused by their names.
+        # Any value of a read-only attribute: a request that names one is refused in any case.
         'properties': {'id': ID, **SETTABLE, **dict.fromkeys(READ_ONLY, True)},
         'additionalProperties': PROPERTY,
         'propertyNames': {'minLength': 1, 'maxLength': 255},
@@ -95,7 +96,7 @@ PATCH = bodies.compiled(
 )
 
 
-def document():
+def document() -> bodies.Json:
     """Return the image schema as clients fetch it."""
     properties = {'id': ID, **SETTABLE, **PUBLISHED}
     for name, schema in READ_ONLY.items():

@@ -3,17 +3,19 @@
 Dashboards offer their properties in the forms of flavors, images, volumes and servers.
 """
 
+from nova_lite.simcloud import bodies
 
-def _of(kind, **more):
+
+def _of(kind: str, **more: str) -> dict[str, str]:
     return {'name': kind, **more}
 
 
-def _text(title, description, *values):
+def _text(title: str, description: str, *values: str) -> bodies.Json:
     one = {'title': title, 'type': 'string', 'description': description}
     return one | ({'enum': list(values)} if values else {})
 
 
-def _texts(title, description):
+def _texts(title: str, description: str) -> bodies.Json:
     return {
         'title': title,
         'type': 'array',

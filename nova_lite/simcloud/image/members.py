@@ -1,12 +1,15 @@
 """/v2/images/{id}/members: projects with which an image is shared."""
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.image import records
 from nova_lite.simcloud.image import tables
 
@@ -17,7 +20,7 @@ _STATUS = {'enum': ['pending', 'accepted', 'rejected']}
 UPDATE = bodies.compiled(bodies.record({'status': _STATUS}, ['status']))
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one member."""
     return {
         **{name: row[name] for name in ('image_id', 'member_id', 'status')},
@@ -27,13 +30,13 @@ def view(row):
     }
 
 
-def _require_shared(image):
+def _require_shared(image: database.Row) -> None:
     if image['visibility'] != 'shared':
         raise faults.Forbidden('Only shared images have members.')
 
 
-def listed(conn, req, image_id):
-    """Return the members of an image that the caller may see: all of its own, else itself."""
+def listed(conn: sa.Connection, req: web.Request, image_id: str) -> list[database.Row]:
+    """Return the members of an image: all of them to the owner, else only the caller's project."""
     caller = req.context.caller
     image = records.get(conn, caller, image_id)
     _require_shared(image)
@@ -41,8 +44,8 @@ def listed(conn, req, image_id):
     return database.find_all(conn, MEMBERS, image_id=image_id, **seen, order=['member_id'])
 
 
-def get(conn, caller, image_id, member_id):
-    """Return one member. Raise NotFound for all but the owner and the member itself."""
+def get(conn: sa.Connection, caller: callers.Caller, image_id: str, member_id: str) -> database.Row:
+    """Return one member. Raise NotFound unless the caller is the owner or the member."""
     image = records.get(conn, caller, image_id)
     row = database.find(conn, MEMBERS, image_id=image_id, member_id=member_id)
     if row is None or not (caller.sees(image['owner']) or caller.project_id == member_id):
@@ -50,8 +53,10 @@ def get(conn, caller, image_id, member_id):
     return row
 
 
-def add(conn, caller, image_id, wanted):
-    """Share an image with a project; it is pending until the project accepts."""
+def add(
+    conn: sa.Connection, caller: callers.Caller, image_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Share an image with a project. The membership is pending until the project accepts."""
     image = records.get_own(conn, caller, image_id)
     _require_shared(image)
     key = {'image_id': image_id, 'member_id': wanted['member']}
@@ -60,22 +65,29 @@ def add(conn, caller, image_id, wanted):
     return database.insert(conn, MEMBERS, **key)
 
 
-def answer(conn, caller, image_id, member_id, *, wanted):
-    """Accept or reject an image. Only the member may decide."""
+def answer(
+    conn: sa.Connection,
+    caller: callers.Caller,
+    image_id: str,
+    member_id: str,
+    *,
+    wanted: bodies.Json,
+) -> database.Row:
+    """Accept or reject an image that is shared with a project. Only that project may decide."""
     row = get(conn, caller, image_id, member_id)
     if not caller.is_admin and caller.project_id != member_id:
         raise faults.Forbidden('Only the member itself may accept or reject an image.')
     return database.save(conn, MEMBERS, row, status=wanted['status'])
 
 
-def remove(conn, caller, image_id, member_id):
-    """Stop sharing with a project."""
+def remove(conn: sa.Connection, caller: callers.Caller, image_id: str, member_id: str) -> None:
+    """Stop sharing an image with a project."""
     records.get_own(conn, caller, image_id)
     get(conn, caller, image_id, member_id)
     database.delete(conn, MEMBERS, image_id=image_id, member_id=member_id)
 
 
-def _collection(_req, key, items):
+def _collection(_req: web.Request, key: str, items: list[bodies.Json]) -> bodies.Json:
     return {key: items, 'schema': '/v2/schemas/members'}
 
 

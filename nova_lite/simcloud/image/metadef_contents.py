@@ -1,16 +1,18 @@
 """Contents of a namespace of metadata definitions: objects, properties, resource types."""
 
 import dataclasses
-from typing import Any
 
 import falcon
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.image import tables
 
 NAMESPACES, CONTENTS = tables.metadef_namespaces, tables.metadef_contents
@@ -19,7 +21,7 @@ PERMIT = resources.admins('metadata definition', actions=resources.CHANGES)
 
 _COUNTS = bodies.words('minLength maxLength minItems maxItems')
 _TRUTHS = bodies.words('readonly confidential uniqueItems additionalItems')
-# Of the value that images and others may have under the name of a property.
+# Schema of a property: of the value that images and other resources may have under its name.
 _PROPERTY = {
     'title': bodies.NAME,
     'type': {'enum': bodies.words('array boolean integer number object string null')},
@@ -52,7 +54,7 @@ ASSOCIATION = bodies.record(
 )
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may see a namespace."""
     if caller.is_privileged:
         return sa.true()
@@ -60,7 +62,7 @@ def visible(caller):
     return sa.or_(NAMESPACES.c.visibility == 'public', own)
 
 
-def namespace_of(conn, caller, name):
+def namespace_of(conn: sa.Connection, caller: callers.Caller, name: str) -> database.Row:
     """Return the row of a namespace. Raise NotFound."""
     row = database.find(conn, NAMESPACES, visible(caller), namespace=name)
     if row is None:
@@ -70,21 +72,22 @@ def namespace_of(conn, caller, name):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of definitions. Rows have what a request said besides the name as `content`.
+    """One kind of definitions. Column `content` of a row has the definition without its name.
 
-    title: as in messages and schemas; plural: as in paths; list_key: as in lists
-    as_mapping: a list is an object, by name; is_fixed: one cannot be shown or changed
+    title: its name in messages and schemas; plural: in paths; list_key: in lists
+    as_mapping: whether a list is an object, {name: definition}
+    is_fixed: whether a single definition can be neither shown nor changed
     """
 
     title: str
     plural: str
     list_key: str
-    schema: Any
+    schema: bodies.Schema
     as_mapping: bool = False
     is_fixed: bool = False
 
-    def view(self, row, namespace):
-        """Return one definition of the namespace of that name."""
+    def view(self, row: database.Row, namespace: str) -> bodies.Json:
+        """Return one definition in the namespace that is called `namespace`."""
         shown = {'name': row['name'], **row['content']}
         if self.as_mapping:
             return shown
@@ -94,38 +97,46 @@ class Kind:
             shown['schema'] = f'{SCHEMAS}/{self.title}'
         return shown
 
-    def all_of(self, conn, parent):
-        """Return the definitions of a namespace as the namespace shows them."""
+    def all_of(self, conn: sa.Connection, parent: database.Row) -> bodies.Json | list[bodies.Json]:
+        """Return the definitions of this kind in a namespace, as views of namespaces show them."""
         found = self._rows(conn, parent)
         if self.as_mapping:
             return {row['name']: row['content'] for row in found}
         return [self.view(row, parent['namespace']) for row in found]
 
-    def _rows(self, conn, parent):
+    def _rows(self, conn: sa.Connection, parent: database.Row) -> list[database.Row]:
         key = {'namespace_id': parent['id'], 'kind': self.plural}
         return database.find_all(conn, CONTENTS, **key, order=['name'])
 
-    def _key(self, parent, name):
+    def _key(self, parent: database.Row, name: str) -> dict[str, str]:
         return {'namespace_id': parent['id'], 'kind': self.plural, 'name': name}
 
-    def _require_free(self, conn, parent, name, *conditions):
+    def _require_free(
+        self, conn: sa.Connection, parent: database.Row, name: str, *conditions: shapes.Condition
+    ) -> None:
         if database.exists(conn, CONTENTS, *conditions, **self._key(parent, name)):
             raise faults.Conflict(
                 f'A metadata definition {self.title} with name={name} already exists in '
                 f'namespace={parent["namespace"]}.'
             )
 
-    def insert(self, conn, parent, wanted):
+    def insert(
+        self, conn: sa.Connection, parent: database.Row, wanted: bodies.Json
+    ) -> database.Row:
         """Insert a definition into a namespace and return its row."""
         content = dict(wanted)
         name = content.pop('name')
         self._require_free(conn, parent, name)
         return database.insert(conn, CONTENTS, **self._key(parent, name), content=content)
 
-    def _create(self, conn, caller, namespace, *, wanted):
+    def _create(
+        self, conn: sa.Connection, caller: callers.Caller, namespace: str, *, wanted: bodies.Json
+    ) -> database.Row:
         return self.insert(conn, namespace_of(conn, caller, namespace), wanted)
 
-    def _get(self, conn, caller, namespace, name):
+    def _get(
+        self, conn: sa.Connection, caller: callers.Caller, namespace: str, name: str
+    ) -> database.Row:
         parent = namespace_of(conn, caller, namespace)
         row = database.find(conn, CONTENTS, **self._key(parent, name))
         if row is None:
@@ -135,43 +146,55 @@ class Kind:
             )
         return row
 
-    def _update(self, conn, caller, namespace, name, *, wanted):
-        """Replace a definition, also its name, and return its row."""
+    def _update(
+        self,
+        conn: sa.Connection,
+        caller: callers.Caller,
+        namespace: str,
+        name: str,
+        *,
+        wanted: bodies.Json,
+    ) -> database.Row:
+        """Replace a definition and its name. Return its row."""
         row = self._get(conn, caller, namespace, name)
         content = dict(wanted)
         new = content.pop('name')
-        # A database may compare without regard to case, and then finds the row itself.
+        # Databases that ignore case would find the row itself under the new name.
         others = CONTENTS.c.name != row['name']
         parent = {'id': row['namespace_id'], 'namespace': namespace}
         self._require_free(conn, parent, new, others)
         return database.save(conn, CONTENTS, row, name=new, content=content)
 
-    def _delete(self, conn, caller, namespace, name):
+    def _delete(
+        self, conn: sa.Connection, caller: callers.Caller, namespace: str, name: str
+    ) -> None:
         row = self._get(conn, caller, namespace, name)
         database.delete(conn, CONTENTS, **self._key({'id': row['namespace_id']}, name))
 
-    def delete_all(self, conn, caller, namespace):
-        """Remove all definitions of this kind of a namespace."""
+    def delete_all(self, conn: sa.Connection, caller: callers.Caller, namespace: str) -> None:
+        """Delete all definitions of this kind in a namespace."""
         parent = namespace_of(conn, caller, namespace)
         database.delete(conn, CONTENTS, namespace_id=parent['id'], kind=self.plural)
 
-    def _listed(self, conn, req, namespace):
+    def _listed(self, conn: sa.Connection, req: web.Request, namespace: str) -> list[database.Row]:
         return self._rows(conn, namespace_of(conn, req.context.caller, namespace))
 
-    def _views(self, conn, _req, found):
+    def _views(
+        self, conn: sa.Connection, _req: web.Request, found: list[database.Row]
+    ) -> list[bodies.Json]:
         ids = {row['namespace_id'] for row in found}
         names = database.grouped(conn, NAMESPACES.c.id, ids)
         return [self.view(row, names[row['namespace_id']][0]['namespace']) for row in found]
 
-    def _collection(self, _req, key, items):
+    def _collection(self, _req: web.Request, key: str, items: list[bodies.Json]) -> bodies.Json:
         if self.as_mapping:
             return {key: {item['name']: item for item in items}}
         schema = {} if self.is_fixed else {'schema': f'{SCHEMAS}/{self.plural}'}
         return {key: items, **schema}
 
     @property
-    def resource(self):
-        """Return the definitions of this kind of one namespace."""
+    def resource(self) -> resources.Resource:
+        """Return the resource for the definitions of this kind in one namespace."""
         body = bodies.compiled(self.schema)
         return resources.Resource(
             name=self.title,
@@ -206,13 +229,13 @@ KINDS = (OBJECTS, PROPERTIES, ASSOCIATIONS)
 
 
 class Endpoint(resources.Endpoint):
-    """Answers the requests for definitions of one kind, of which all can be deleted at once."""
+    """Answers requests for definitions of one kind. All of them can be deleted at once."""
 
-    def __init__(self, db, kind):
+    def __init__(self, db: database.Database, kind: Kind) -> None:
         super().__init__(db, kind.resource)
         self._kind = kind
 
-    def on_delete(self, req, resp, namespace):
-        PERMIT(req.context.caller, resources.DELETE, (namespace,))
+    def on_delete(self, req: web.Request, resp: falcon.Response, namespace: str) -> None:
+        PERMIT(req.context.caller, resources.DELETE, {'namespace': namespace})
         self._db.change(self._kind.delete_all, req.context.caller, namespace)
         resp.status = falcon.HTTP_204

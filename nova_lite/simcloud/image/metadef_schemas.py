@@ -1,12 +1,20 @@
 """/v2/schemas/metadefs: JSON schemas of metadata definitions as clients fetch them.
 
-They promise what Glance's do, without its descriptions. Requests are checked by the schemas in
-`metadefs` and `metadef_contents`.
+They equal Glance's schemas without their descriptions. Requests are checked by other schemas,
+in `metadefs` and `metadef_contents`.
 """
 
-from nova_lite.simcloud import faults
+import typing
 
-_STRING, _BOOLEAN, _ARRAY = ({'type': name} for name in ('string', 'boolean', 'array'))
+import falcon
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import faults
+from nova_lite.simcloud import web
+
+_STRING: bodies.Schema = {'type': 'string'}
+_BOOLEAN: bodies.Schema = {'type': 'boolean'}
+_ARRAY: bodies.Schema = {'type': 'array'}
 _NAME = {**_STRING, 'maxLength': 80}
 _TYPE = {**_STRING, 'enum': ['array', 'boolean', 'integer', 'number', 'object', 'string', None]}
 _READ_ONLY = {**_STRING, 'readOnly': True}
@@ -14,19 +22,19 @@ _TIMES = dict.fromkeys(('created_at', 'updated_at'), {**_READ_ONLY, 'format': 'd
 _LINKS = dict.fromkeys(('schema', 'self'), _READ_ONLY)
 
 
-def _object(properties, **more):
+def _object(properties: bodies.Schema, **more: typing.Any) -> bodies.Schema:
     return {'type': 'object', 'properties': properties, **more}
 
 
-def _array(items, **more):
+def _array(items: bodies.Schema, **more: typing.Any) -> bodies.Schema:
     return {**_ARRAY, 'items': items, **more}
 
 
-def _defined(name):
+def _defined(name: str) -> bodies.Schema:
     return {'$ref': f'#/definitions/{name}'}
 
 
-_PROPERTY = {
+_PROPERTY: dict[str, bodies.Schema] = {
     'name': _NAME,
     'title': _STRING,
     'description': _STRING,
@@ -84,7 +92,7 @@ _OF_OTHERS = {
 }
 
 
-def _one(name, properties, *required):
+def _one(name: str, properties: bodies.Schema, *required: str) -> bodies.Schema:
     return {
         'name': name,
         'properties': properties,
@@ -93,7 +101,7 @@ def _one(name, properties, *required):
     }
 
 
-def _several(name, items):
+def _several(name: str, items: bodies.Schema) -> bodies.Schema:
     return {
         'name': name,
         'properties': {name: items, **dict.fromkeys(('first', 'next', 'schema'), _STRING)},
@@ -130,7 +138,7 @@ SCHEMAS = {
 class Schemas:
     """Answers GET /v2/schemas/metadefs/{name}."""
 
-    def on_get(self, _req, resp, name):
+    def on_get(self, _req: web.Request, resp: falcon.Response, name: str) -> None:
         if name not in SCHEMAS:
             raise faults.NotFound(f'There is no schema of metadata definitions {name[:64]}.')
         resp.media = SCHEMAS[name]

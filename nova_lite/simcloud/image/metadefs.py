@@ -1,14 +1,19 @@
-"""/v2/metadefs: definitions of the properties of images and others, in namespaces."""
+"""/v2/metadefs: definitions of properties of images and other resources, in namespaces."""
+
+from collections.abc import Callable
+from collections.abc import Iterable
 
 import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.image import metadef_contents as contents
 from nova_lite.simcloud.image import tables
 
@@ -18,7 +23,7 @@ LIMIT, MOST = 25, 1000
 SHOWN = bodies.words('namespace display_name description visibility protected owner')
 _NAMED_TAG = bodies.record({'name': bodies.NAME}, ['name'], extra=False)
 TAGS = bodies.compiled(bodies.record({'tags': bodies.array(_NAMED_TAG)}, ['tags'], extra=False))
-_SETTABLE = {
+_SETTABLE: dict[str, bodies.Schema | bool] = {
     'namespace': {'type': 'string', 'minLength': 1, 'maxLength': 80},
     'display_name': {'type': 'string', 'maxLength': 80},
     'description': {'type': 'string', 'maxLength': 500},
@@ -39,19 +44,24 @@ CREATE = bodies.compiled(
         extra=False,
     )
 )
-# What clients send back of the answers to earlier requests has no effect.
+# Attributes of earlier answers that clients send back. They have no effect.
 _IGNORED = bodies.words('self schema created_at updated_at')
 UPDATE = bodies.compiled(
     bodies.record({**_SETTABLE, **dict.fromkeys(_IGNORED, True)}, ['namespace'], extra=False)
 )
 
 
-def _tags(names):
+def _tags(names: list[str]) -> list[dict[str, str]]:
     return [{'name': name} for name in names]
 
 
-def _view(conn, row, kinds, **more):
-    """Return one namespace with its definitions of some kinds, without what has no value."""
+def _view(
+    conn: sa.Connection,
+    row: database.Row,
+    kinds: Iterable[contents.Kind],
+    **more: list[dict[str, str]],
+) -> bodies.Json:
+    """Return one namespace with its definitions of `kinds`, without attributes that are empty."""
     shown = {name: row[name] for name in SHOWN if row[name] is not None}
     inside = {kind.list_key: kind.all_of(conn, row) for kind in kinds} | more
     return {
@@ -64,17 +74,17 @@ def _view(conn, row, kinds, **more):
     }
 
 
-def _views(conn, _req, found):
-    """Return namespaces with all that is in them."""
+def _views(conn: sa.Connection, _req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
+    """Return namespaces with all their definitions and tags."""
     return [_view(conn, row, contents.KINDS, tags=_tags(row['tags'])) for row in found]
 
 
-def _briefs(conn, _req, found):
-    """Return namespaces as lists show them."""
+def _briefs(conn: sa.Connection, _req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
+    """Return namespaces as in lists, with only their resource type associations."""
     return [_view(conn, row, [contents.ASSOCIATIONS]) for row in found]
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     statement = sa.select(NAMESPACES).where(contents.visible(req.context.caller))
     if visibility := req.get_param('visibility'):
         statement = statement.where(NAMESPACES.c.visibility == visibility)
@@ -95,7 +105,7 @@ def _listed(conn, req):
     return database.rows(conn, paging.paged(conn, statement, NAMESPACES, page))
 
 
-def _collection(req, key, items):
+def _collection(req: web.Request, key: str, items: list[bodies.Json]) -> bodies.Json:
     first = paging.query_of(req)
     answer = {
         key: items,
@@ -107,7 +117,9 @@ def _collection(req, key, items):
     return answer
 
 
-def _columns(conn, caller, wanted, namespace_id=''):
+def _columns(
+    conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json, namespace_id: str = ''
+) -> database.Row:
     """Return the columns of a new or replaced namespace. Raise Conflict if its name is taken."""
     name = wanted['namespace']
     if database.exists(conn, NAMESPACES, NAMESPACES.c.id != namespace_id, namespace=name):
@@ -122,8 +134,8 @@ def _columns(conn, caller, wanted, namespace_id=''):
     }
 
 
-def create(conn, caller, wanted):
-    """Insert a namespace with what the request has for it, and return its row."""
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Insert a namespace with the definitions that the request has for it. Return its row."""
     tags = list(dict.fromkeys(tag['name'] for tag in wanted.get('tags', ())))
     row = database.insert(conn, NAMESPACES, **_columns(conn, caller, wanted), tags=tags)
     properties = wanted.get('properties', {})
@@ -134,14 +146,16 @@ def create(conn, caller, wanted):
     return row
 
 
-def update(conn, caller, namespace, wanted):
-    """Replace a namespace, also its name, but not what is in it. Return its row."""
+def update(
+    conn: sa.Connection, caller: callers.Caller, namespace: str, wanted: bodies.Json
+) -> database.Row:
+    """Replace the attributes and the name of a namespace, not its definitions. Return its row."""
     row = contents.namespace_of(conn, caller, namespace)
     return database.save(conn, NAMESPACES, row, **_columns(conn, caller, wanted, row['id']))
 
 
-def delete(conn, caller, namespace):
-    """Remove a namespace that is not protected, with all that is in it."""
+def delete(conn: sa.Connection, caller: callers.Caller, namespace: str) -> None:
+    """Delete a namespace that is not protected, with all its definitions."""
     row = contents.namespace_of(conn, caller, namespace)
     if row['protected']:
         raise faults.Forbidden(
@@ -151,7 +165,7 @@ def delete(conn, caller, namespace):
     database.delete(conn, NAMESPACES, id=row['id'])
 
 
-def _location(req, row):
+def _location(req: web.Request, row: database.Row) -> str:
     return f'{req.context.public_url}/image{contents.PATH}/{row["namespace"]}'
 
 
@@ -173,34 +187,40 @@ RESOURCE = resources.Resource(
 class TagResource:
     """Tags of a namespace: names without a definition."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def _read(self, req, namespace):
+    def _read(self, req: web.Request, namespace: str) -> list[str]:
         with self._db.read() as conn:
-            return contents.namespace_of(conn, req.context.caller, namespace)['tags']
+            found: list[str] = contents.namespace_of(conn, req.context.caller, namespace)['tags']
+            return found
 
-    def _change(self, req, namespace, changed):
-        contents.PERMIT(req.context.caller, resources.UPDATE, (namespace,))
+    def _change(
+        self, req: web.Request, namespace: str, changed: Callable[[list[str]], list[str]]
+    ) -> list[str]:
+        contents.PERMIT(req.context.caller, resources.UPDATE, {'namespace': namespace})
 
-        def change(conn):
+        def change(conn: sa.Connection) -> list[str]:
             row = contents.namespace_of(conn, req.context.caller, namespace)
-            return database.save(conn, NAMESPACES, row, tags=changed(row['tags']))['tags']
+            found: list[str] = database.save(conn, NAMESPACES, row, tags=changed(row['tags']))[
+                'tags'
+            ]
+            return found
 
         return self._db.change(change)
 
     @staticmethod
-    def _require(tag, tags):
+    def _require(tag: str, tags: list[str]) -> None:
         if tag not in tags:
             raise faults.NotFound(
                 f'The metadata definition tag with name={tag[:255]} was not found.'
             )
 
-    def on_get(self, req, resp, namespace):
+    def on_get(self, req: web.Request, resp: falcon.Response, namespace: str) -> None:
         tags = self._read(req, namespace)
         resp.media = {'tags': _tags(tags), 'schema': f'{contents.SCHEMAS}/tags'}
 
-    def on_post(self, req, resp, namespace):
+    def on_post(self, req: web.Request, resp: falcon.Response, namespace: str) -> None:
         wanted = [tag['name'] for tag in bodies.read(req, TAGS, 'tags')]
         appends = (req.get_header('X-Openstack-Append') or '').lower() == 'true'
         tags = self._change(
@@ -211,16 +231,18 @@ class TagResource:
         resp.media = {'tags': _tags(tags)}
         resp.status = falcon.HTTP_201
 
-    def on_delete(self, req, resp, namespace):
+    def on_delete(self, req: web.Request, resp: falcon.Response, namespace: str) -> None:
         self._change(req, namespace, lambda _known: [])
         resp.status = falcon.HTTP_204
 
-    def on_get_one(self, req, resp, namespace, tag):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, namespace: str, tag: str) -> None:
         self._require(tag, self._read(req, namespace))
         resp.media = {'name': tag}
 
-    def on_post_one(self, req, resp, namespace, tag):
-        def added(known):
+    def on_post_one(
+        self, req: web.Request, resp: falcon.Response, namespace: str, tag: str
+    ) -> None:
+        def added(known: list[str]) -> list[str]:
             if tag in known:
                 raise faults.Conflict(
                     f'A metadata definition tag with name={tag[:255]} already exists in '
@@ -233,8 +255,10 @@ class TagResource:
         resp.media = {'name': tag}
         resp.status = falcon.HTTP_201
 
-    def on_delete_one(self, req, resp, namespace, tag):
-        def without(known):
+    def on_delete_one(
+        self, req: web.Request, resp: falcon.Response, namespace: str, tag: str
+    ) -> None:
+        def without(known: list[str]) -> list[str]:
             self._require(tag, known)
             return [one for one in known if one != tag]
 
@@ -245,10 +269,10 @@ class TagResource:
 class TypesResource:
     """The resource types with which namespaces are associated."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_get(self, _req, resp):
+    def on_get(self, _req: web.Request, resp: falcon.Response) -> None:
         first, last = sa.func.min(CONTENTS.c.created_at), sa.func.max(CONTENTS.c.updated_at)
         query = (
             sa.select(CONTENTS.c.name, first.label('created_at'), last.label('updated_at'))
@@ -267,7 +291,7 @@ class TypesResource:
         }
 
 
-def add(app, db, path):
+def add(app: routing.App, db: database.Database, path: str) -> None:
     """Put the routes of metadata definitions into `app`."""
     namespaces = f'{path}/namespaces'
     one = f'{namespaces}/{{namespace}}'

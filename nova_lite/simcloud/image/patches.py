@@ -1,9 +1,15 @@
 """JSON patches on images: what PATCH /v2/images/{id} may change."""
 
+import typing
 from urllib import parse
 
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import web
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import records
 
@@ -12,8 +18,8 @@ MEDIA_TYPES = ('application/openstack-images-v2.1-json-patch', OLD_MEDIA_TYPE)
 OPERATIONS = ('add', 'replace', 'remove')
 
 
-def read(req, validator, _key):
-    """Return the body of a request about an image; the media type says how changes are written."""
+def read(req: web.Request, validator: bodies.Validator, _key: str | None) -> typing.Any:
+    """Return the checked body of a request. The media type of a PATCH gives the form of changes."""
     if req.method != 'PATCH':
         return bodies.read(req, validator)
     media_type = (req.content_type or '').split(';')[0].strip()
@@ -28,10 +34,10 @@ def read(req, validator, _key):
     return changes
 
 
-def _modern(change):
+def _modern(change: object) -> object:
     """Return a change of the old media type, {operation: path}, as {'op', 'path'}.
 
-    What has not exactly one operation stays as it is, and is refused as such.
+    A change without exactly one operation is returned unchanged. The validator will refuse it.
     """
     if not isinstance(change, dict):
         return change
@@ -42,8 +48,8 @@ def _modern(change):
     return {**rest, 'op': named[0], 'path': change[named[0]]}
 
 
-def _target(change):
-    """Return the attribute's name; only the top level can be patched."""
+def _target(change: bodies.Json) -> str:
+    """Return the name of the attribute of a change. Raise BadRequest for nested paths."""
     parts = change['path'][1:].split('/')
     if len(parts) != 1 or not parts[0]:
         raise faults.BadRequest(f"Invalid JSON pointer for this resource: '{change['path']}'")
@@ -53,7 +59,9 @@ def _target(change):
     return name
 
 
-def _set_known(changed, name, change, caller):
+def _set_known(
+    changed: bodies.Json, name: str, change: bodies.Json, caller: callers.Caller
+) -> None:
     if change['op'] == 'remove':
         raise faults.Forbidden(f'Property {name} may not be removed.')
     value = change['value']
@@ -69,7 +77,7 @@ def _set_known(changed, name, change, caller):
     changed[name] = value
 
 
-def _set_property(properties, name, change):
+def _set_property(properties: bodies.Json, name: str, change: bodies.Json) -> None:
     if change['op'] in ('replace', 'remove') and name not in properties:
         raise faults.Conflict(f'Property {name} does not exist.')
     if change['op'] == 'remove':
@@ -79,10 +87,13 @@ def _set_property(properties, name, change):
     properties[name] = change['value']
 
 
-def apply(conn, caller, image_id, wanted):
+def apply(
+    conn: sa.Connection, caller: callers.Caller, image_id: str, wanted: list[bodies.Json]
+) -> database.Row:
     """Make the changes of a checked patch and return the new row."""
     row = records.get_own(conn, caller, image_id)
-    changed, properties = {}, dict(row['properties'])
+    changed: bodies.Json = {}
+    properties = dict(row['properties'])
     for change in wanted:
         name = _target(change)
         if change['op'] != 'remove' and 'value' not in change:
@@ -96,5 +107,5 @@ def apply(conn, caller, image_id, wanted):
     formats = {'disk_format', 'container_format'} & set(changed)
     if row['status'] != 'queued' and formats:
         raise faults.Forbidden('The formats of an image can only be changed while it is queued.')
-    records.require_quota(properties, changed.get('tags', row['tags']))
+    records.require_quota(properties, (row | changed)['tags'])
     return records.save(conn, row, properties=properties, **changed)

@@ -1,8 +1,7 @@
 """An empty disk in the qcow2 format, for the images of a new cloud.
 
-Four clusters: header, refcount table, refcount block, L1 table (all zero, so
-every guest cluster reads as zeros). Follows the format's interoperability
-document, version 3.
+It has four clusters: header, refcount table, refcount block and L1 table. The L1 table is all
+zero, so every guest cluster reads as zeros. The format is version 3 of QEMU's specification.
 """
 
 import struct
@@ -13,12 +12,12 @@ CLUSTERS = 4
 HEADER_BYTES = 104
 
 
-def _padded(data):
+def _padded(data: bytes) -> bytes:
     return data.ljust(CLUSTER, b'\0')
 
 
-def empty_disk(virtual_bytes):
-    """Return the bytes of an image whose disk has `virtual_bytes` of zeros."""
+def empty_disk(virtual_bytes: int) -> bytes:
+    """Return the bytes of an image of a disk with `virtual_bytes` zero bytes."""
     per_l1_entry = CLUSTER * (CLUSTER // 8)
     l1_size = -(-virtual_bytes // per_l1_entry)
     # Magic and version, no backing file, the sizes of clusters and of the disk, no encryption.

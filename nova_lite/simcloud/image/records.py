@@ -1,7 +1,12 @@
 """Queries and changes of images."""
 
+import typing
+
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
@@ -9,11 +14,11 @@ from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import tables
 
 IMAGES = tables.images
-# Attributes that are called as their columns.
+# Attributes with the same name as their columns.
 SHOWN = (*fields.SETTABLE, 'id', 'status', 'size', 'virtual_size', 'checksum', 'os_hash_value')
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one image as the API shows it."""
     path = f'/v2/images/{row["id"]}'
     return {
@@ -30,12 +35,12 @@ def view(row):
     }
 
 
-def not_found(image_id):
+def not_found(image_id: str) -> faults.NotFound:
     """Return the answer for an image that does not exist for this caller."""
     return faults.NotFound(f'No image found with ID {image_id[:255]}')
 
 
-def _member_of(project_id, statuses=None):
+def _member_of(project_id: str | None, statuses: list[str] | None = None) -> shapes.Condition:
     members = tables.members
     condition = sa.and_(members.c.image_id == IMAGES.c.id, members.c.member_id == project_id)
     if statuses:
@@ -43,7 +48,7 @@ def _member_of(project_id, statuses=None):
     return sa.exists().where(condition)
 
 
-def get(conn, caller, image_id):
+def get(conn: sa.Connection, caller: callers.Caller, image_id: str) -> database.Row:
     """Return one row that the caller may see. Raise NotFound."""
     row = database.find(conn, IMAGES, id=image_id)
     if row is None:
@@ -56,7 +61,7 @@ def get(conn, caller, image_id):
     return row
 
 
-def get_own(conn, caller, image_id):
+def get_own(conn: sa.Connection, caller: callers.Caller, image_id: str) -> database.Row:
     """Return one row that the caller may change. Raise Forbidden when only others may."""
     row = get(conn, caller, image_id)
     if not caller.sees(row['owner']):
@@ -65,8 +70,10 @@ def get_own(conn, caller, image_id):
     return row
 
 
-def visible(caller, *, visibility=None, member_status='accepted'):
-    """Return the condition that a list shows an image to the caller."""
+def visible(
+    caller: callers.Caller, *, visibility: str | None = None, member_status: str = 'accepted'
+) -> shapes.Condition:
+    """Return the condition that an image appears in the caller's list of this visibility."""
     statuses = None if member_status == 'all' else [member_status]
     shared_with_me = sa.and_(
         IMAGES.c.visibility == 'shared', _member_of(caller.project_id, statuses)
@@ -84,13 +91,13 @@ def visible(caller, *, visibility=None, member_status='accepted'):
     return sa.and_(IMAGES.c.visibility == visibility, allowed)
 
 
-def require_may_publish(caller, visibility):
+def require_may_publish(caller: callers.Caller, visibility: str | None) -> None:
     """Raise Forbidden unless an administrator makes an image public."""
     if visibility == 'public':
         caller.require_admin('making an image public')
 
 
-def require_quota(properties, tags):
+def require_quota(properties: bodies.Json, tags: list[str]) -> None:
     """Refuse more properties or tags than an image may have."""
     if len(properties) > fields.PROPERTY_QUOTA or len(tags) > fields.PROPERTY_QUOTA:
         raise faults.TooLarge(
@@ -98,7 +105,7 @@ def require_quota(properties, tags):
         )
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert an image from a request's values and return its row."""
     caller.require_writer()
     require_may_publish(caller, wanted.get('visibility'))
@@ -106,7 +113,7 @@ def create(conn, caller, wanted):
     if read_only:
         raise faults.Forbidden(f"Attribute '{read_only[0]}' is read-only.")
     known = {name: value for name, value in wanted.items() if name in fields.SETTABLE}
-    values = {
+    values: database.Row = {
         'owner': caller.owner_for(known.pop('owner', None)),
         'tags': list(dict.fromkeys(known.pop('tags', []))),
         'properties': {k: v for k, v in wanted.items() if k not in (*fields.SETTABLE, 'id')},
@@ -119,13 +126,13 @@ def create(conn, caller, wanted):
     return database.insert(conn, IMAGES, **database.columns(IMAGES, known), **values)
 
 
-def save(conn, row, **values):
+def save(conn: sa.Connection, row: database.Row, **values: typing.Any) -> database.Row:
     """Write columns of an image. Return the new row."""
     return database.save(conn, IMAGES, row, **values)
 
 
-def delete(conn, caller, image_id):
-    """Remove an image with its data and members."""
+def delete(conn: sa.Connection, caller: callers.Caller, image_id: str) -> None:
+    """Delete an image with its data and members. Raise Forbidden if it is protected."""
     row = get_own(conn, caller, image_id)
     if row['protected']:
         raise faults.Forbidden(f'Image {image_id} is protected and cannot be deleted.')

@@ -1,8 +1,12 @@
 """Routes below /image."""
 
+import falcon
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.image import fields
 from nova_lite.simcloud.image import images
 from nova_lite.simcloud.image import members
@@ -11,15 +15,15 @@ from nova_lite.simcloud.image import metadefs
 
 PREFIX = '/image'
 CURRENT = 'v2.17'
-# Without those of features that are optional. The order is Glance's.
+# Without versions of optional features. The order is Glance's.
 VERSIONS = bodies.words(f'v2.15 v2.9 {CURRENT} v2.7 v2.6 v2.5 v2.4 v2.3 v2.2 v2.1 v2.0')
-# There are no import, no several stores and no limits of use.
+# There is no import, only one store, and no limit of usage.
 IMPORT = {
     'import-methods': {'description': 'Import methods available.', 'type': 'array', 'value': []}
 }
 
 
-def _versions(req):
+def _versions(req: web.Request) -> dict[str, list[database.Row]]:
     links = [{'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2/'}]
     return {
         'versions': [
@@ -29,7 +33,7 @@ def _versions(req):
     }
 
 
-def _stores(_req):
+def _stores(_req: web.Request) -> bodies.Json:
     raise faults.NotFound('Multi backend is not supported at this site.')
 
 
@@ -56,7 +60,7 @@ class Schemas:
         'members': [{'rel': 'describedby', 'href': '{schema}'}],
     }
 
-    def on_get(self, req, resp, name):
+    def on_get(self, req: web.Request, resp: falcon.Response, name: str) -> None:
         known = {'image': fields.document(), 'member': self.MEMBER}
         single = name.removesuffix('s')
         if single not in known:
@@ -75,7 +79,7 @@ class Schemas:
         }
 
 
-def add(app, db):
+def add(app: routing.App, db: database.Database) -> None:
     """Put the image service's routes into `app`."""
     v2 = f'{PREFIX}/v2'
     app.add_route(PREFIX, routing.Document(_versions, status=300))

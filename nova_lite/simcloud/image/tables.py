@@ -31,7 +31,7 @@ images = sa.Table(
     sa.Column('updated_at', database.Time, nullable=False),
 )
 
-# Of images that are gone. Who could make another one with such an id would have others boot it.
+# Ids of deleted images. A user who could reuse such an id could make others boot another image.
 deleted = sa.Table(
     'image_deleted',
     database.METADATA,

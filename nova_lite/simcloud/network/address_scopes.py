@@ -1,8 +1,10 @@
-"""/v2.0/address-scopes: names for the pools whose addresses do not overlap."""
+"""/v2.0/address-scopes: groups of subnet pools whose addresses do not overlap."""
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
@@ -27,12 +29,12 @@ UPDATE = bodies.wrapped('address_scope', _UPDATABLE)
 HIDDEN = bodies.words('description tags revision_number created_at updated_at')
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one address scope."""
     return standard.view(row, 'ip_version', 'shared', without=HIDDEN)
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may use a scope."""
     return sa.or_(
         standard.own(caller, SCOPES), SCOPES.c.shared, rbac_access.granted(caller, SCOPES)
@@ -42,18 +44,20 @@ def visible(caller):
 get = standard.getter(SCOPES, visible)
 
 
-def _require_allowed(caller, wanted):
+def _require_allowed(caller: callers.Caller, wanted: bodies.Json) -> None:
     if wanted.get('shared'):
         caller.require_admin('sharing an address scope')
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a scope and return its row."""
     _require_allowed(caller, wanted)
     return standard.insert(conn, caller, SCOPES, wanted)
 
 
-def update(conn, caller, scope_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, scope_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename or share a scope and return its row."""
     _require_allowed(caller, wanted)
     row = standard.get(conn, caller, SCOPES, scope_id)
@@ -65,8 +69,8 @@ def update(conn, caller, scope_id, wanted):
     return standard.save(conn, SCOPES, row, **standard.columns(SCOPES, wanted))
 
 
-def delete(conn, caller, scope_id):
-    """Remove a scope that no pool of subnets uses."""
+def delete(conn: sa.Connection, caller: callers.Caller, scope_id: str) -> None:
+    """Delete a scope. Raise Conflict if a subnet pool uses it."""
     standard.get(conn, caller, SCOPES, scope_id)
     if database.exists(conn, tables.subnet_pools, address_scope_id=scope_id):
         raise faults.Conflict(

@@ -1,4 +1,4 @@
-"""/v2.0/floatingips: addresses of external networks, lent to ports."""
+"""/v2.0/floatingips: addresses of external networks that are associated with ports."""
 
 import sqlalchemy as sa
 
@@ -6,10 +6,13 @@ from nova_lite import runtime
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import plugging
 from nova_lite.simcloud.network import port_records
 from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import routers
@@ -42,7 +45,9 @@ SHOWN = ('floating_network_id', 'floating_ip_address', 'port_id', 'fixed_ip_addr
 PORT_DETAILS = bodies.words('name network_id mac_address admin_state_up device_id device_owner')
 
 
-def _views(conn, found, plugging):
+def _views(
+    conn: sa.Connection, found: list[database.Row], plugging: plugging.Plugging
+) -> list[bodies.Json]:
     """Return rows with the port details of the extension fip-port-details."""
     ids = [row['port_id'] for row in found if row['port_id']]
     owned = [port for (port,) in database.grouped(conn, PORTS.c.id, ids).values()]
@@ -54,7 +59,7 @@ def _views(conn, found, plugging):
     return [_view(row, details.get(row['port_id'])) for row in found]
 
 
-def _view(row, details):
+def _view(row: database.Row, details: bodies.Json | None) -> bodies.Json:
     return {
         **standard.view(row, *SHOWN, without=['name']),
         'status': 'ACTIVE' if row['port_id'] else 'DOWN',
@@ -64,7 +69,9 @@ def _view(row, details):
     }
 
 
-def _router_between(conn, port, subnet_id, external_id):
+def _router_between(
+    conn: sa.Connection, port: database.Row, subnet_id: str, external_id: str
+) -> str:
     """Return the id of a router from the port's subnet to the external network."""
     router, interface = tables.routers, tables.ports.alias()
     row = database.one(
@@ -84,11 +91,12 @@ def _router_between(conn, port, subnet_id, external_id):
             f'Therefore, cannot associate Port {port["id"]} with a Floating IP.',
             'ExternalGatewayForFloatingIPNotFound',
         )
-    return row['id']
+    found: str = row['id']
+    return found
 
 
-def _ipv4_of(conn, port_id):
-    """Return {address: subnet id} of a port, in their order."""
+def _ipv4_of(conn: sa.Connection, port_id: str) -> dict[str, str]:
+    """Return {IPv4 address: subnet id} of a port, in the order of its fixed_ips."""
     return {
         one['ip_address']: one['subnet_id']
         for one in addresses.of_port(conn, port_id)
@@ -96,8 +104,10 @@ def _ipv4_of(conn, port_id):
     }
 
 
-def _target(conn, caller, row, wanted):
-    """Return the columns that tie a floating address to a port, or to none."""
+def _target(
+    conn: sa.Connection, caller: callers.Caller, row: database.Row, wanted: bodies.Json
+) -> database.Row:
+    """Return the columns that associate a floating address with a port, or with none."""
     if not wanted.get('port_id'):
         return {'port_id': None, 'fixed_ip_address': None, 'router_id': None}
     port = port_records.get(conn, caller, wanted['port_id'])
@@ -123,8 +133,8 @@ def _target(conn, caller, row, wanted):
     }
 
 
-def create(conn, caller, wanted):
-    """Take an address of an external network and return its row."""
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Allocate an address of an external network and return its row."""
     network = networks.get(conn, caller, wanted['floating_network_id'])
     if not network['external']:
         raise faults.BadRequest(
@@ -160,8 +170,10 @@ def create(conn, caller, wanted):
     return standard.insert(conn, caller, FLOATING, wanted, **row)
 
 
-def update(conn, caller, floating_id, wanted):
-    """Tie an address to a port, or loosen it. Return its row with the `former_port_id`."""
+def update(
+    conn: sa.Connection, caller: callers.Caller, floating_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Associate an address with a port, or with none. Return its row with `former_port_id`."""
     row = standard.get(conn, caller, FLOATING, floating_id)
     values = standard.columns(FLOATING, wanted)
     if 'port_id' in wanted or 'fixed_ip_address' in wanted:
@@ -169,18 +181,20 @@ def update(conn, caller, floating_id, wanted):
     return standard.save(conn, FLOATING, row, **values) | {'former_port_id': row['port_id']}
 
 
-def delete(conn, caller, floating_id):
-    """Give the address back and return its last row."""
+def delete(conn: sa.Connection, caller: callers.Caller, floating_id: str) -> database.Row:
+    """Release an address and return its last row."""
     row = standard.get(conn, caller, FLOATING, floating_id)
     port_records.remove(conn, row['floating_port_id'])
     database.delete(conn, FLOATING, id=floating_id)
     return row
 
 
-def resource(events, plugging):
+def resource(events: external_events.Sender, plugging: plugging.Plugging) -> resources.Resource:
     """Return the resource, which notifies the compute service of changed addresses."""
 
-    def notify(db, caller, _action, row):
+    def notify(
+        db: database.Database, caller: callers.Caller, _action: str, row: database.Row
+    ) -> None:
         port_ids = {row['port_id'], row.get('former_port_id')} - {None}
         if caller.is_service or not port_ids:
             return
@@ -188,7 +202,9 @@ def resource(events, plugging):
             concerned = port_records.servers_with(conn, port_ids)
         events.send('network-changed', concerned)
 
-    def views(conn, _req, found):
+    def views(
+        conn: sa.Connection, _req: web.Request, found: list[database.Row]
+    ) -> list[bodies.Json]:
         return _views(conn, found, plugging)
 
     return resources.Resource(

@@ -2,10 +2,13 @@
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -37,7 +40,7 @@ CREATE = bodies.wrapped(
     },
 )
 UPDATE = bodies.wrapped('network', _UPDATABLE)
-# Attributes whose columns have shorter names; all are for the privileged to set.
+# Attributes whose columns have shorter names. Only privileged callers may set them.
 PROVIDER = {
     'provider:network_type': 'network_type',
     'provider:physical_network': 'physical_network',
@@ -53,7 +56,7 @@ FILTERS = {
 }
 
 
-def view(row, subnet_ids, caller):
+def view(row: database.Row, subnet_ids: list[str], caller: callers.Caller) -> bodies.Json:
     """Return one network. Only privileged callers see provider attributes."""
     answer = {
         **standard.view(row, *SHOWN),
@@ -73,7 +76,7 @@ def view(row, subnet_ids, caller):
     return answer
 
 
-def views(conn, req, found):
+def views(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     """Return rows with the ids of their subnets."""
     ids = [row['id'] for row in found]
     subnets = database.grouped(conn, tables.subnets.c.network_id, ids, 'created_at')
@@ -82,7 +85,7 @@ def views(conn, req, found):
     return [view(row, [one['id'] for one in subnets.get(row['id'], ())], caller) for row in found]
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may see a network."""
     return sa.or_(
         standard.own(caller, NETWORKS),
@@ -95,31 +98,31 @@ def visible(caller):
 _get = standard.getter(NETWORKS, visible)
 
 
-def get(conn, caller, network_id):
-    """Return one row as it looks to the caller. Raise NotFound."""
+def get(conn: sa.Connection, caller: callers.Caller, network_id: str) -> database.Row:
+    """Return one row as the caller sees it (rbac_access.seen). Raise NotFound."""
     (row,) = rbac_access.seen(conn, caller, [_get(conn, caller, network_id)])
     return row
 
 
-def get_own(conn, caller, network_id):
-    """Return one row that the caller may change. Raise Forbidden when it is only visible."""
+def get_own(conn: sa.Connection, caller: callers.Caller, network_id: str) -> database.Row:
+    """Return one row that the caller may change. Raise NotFound, or Forbidden if only visible."""
     row = get(conn, caller, network_id)
     if not caller.sees(row['project_id']):
         raise faults.Forbidden('Only the owner of a network may change it.')
     return row
 
 
-def _require_allowed(caller, wanted):
+def _require_allowed(caller: callers.Caller, wanted: bodies.Json) -> None:
     restricted = sorted(PRIVILEGED & {name for name, value in wanted.items() if value})
     if restricted:
         caller.require_admin(f'setting {restricted[0]} of a network')
 
 
-def _renamed(wanted):
+def _renamed(wanted: bodies.Json) -> database.Row:
     return {RENAMED.get(name, name): value for name, value in wanted.items()}
 
 
-def _segment(conn, wanted):
+def _segment(conn: sa.Connection, wanted: bodies.Json) -> tuple[str, str | None, int | None]:
     """Return (type, physical network, segmentation id) of a new network."""
     kind = wanted.get('provider:network_type')
     kind = kind or ('flat' if wanted.get('router:external') else 'vxlan')
@@ -137,7 +140,7 @@ def _segment(conn, wanted):
     return kind, physical, segment
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a network from a request's values and return its row."""
     _require_allowed(caller, wanted)
     kind, physical, segment = _segment(conn, wanted)
@@ -157,7 +160,9 @@ def create(conn, caller, wanted):
     return database.save(conn, NETWORKS, row, qos_policy_id=default['qos_policy_id'])
 
 
-def update(conn, caller, network_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, network_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a network and return its row."""
     row = get_own(conn, caller, network_id)
     _require_allowed(caller, dict.fromkeys(wanted, True))
@@ -173,8 +178,8 @@ def update(conn, caller, network_id, wanted):
     return standard.save(conn, NETWORKS, row, **values)
 
 
-def delete(conn, caller, network_id):
-    """Remove a network that no port uses, with its subnets."""
+def delete(conn: sa.Connection, caller: callers.Caller, network_id: str) -> None:
+    """Delete a network with its subnets. Raise Conflict if a port uses it."""
     get_own(conn, caller, network_id)
     if database.exists(conn, tables.ports, network_id=network_id):
         raise faults.Conflict(

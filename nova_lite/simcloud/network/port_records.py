@@ -1,12 +1,17 @@
-"""Changes of ports."""
+"""Queries and changes of ports."""
+
+import typing
 
 import sqlalchemy as sa
 
 from nova_lite import runtime
+from nova_lite.dialects import shapes
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud.network import addresses
-from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud.network import binding_records
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import qos
 from nova_lite.simcloud.network import resource_requests
@@ -22,12 +27,12 @@ BINDING = {
     'binding:vnic_type': 'vnic_type',
 }
 PRIVILEGED = ('binding:host_id', 'binding:profile')
-# What owners of devices begin with whose ports only services and administrators delete.
+# Prefixes of device owners whose ports only services and administrators may delete.
 OF_SERVICES = ('compute:', 'baremetal:', 'manila:')
 
 
-def visible(caller):
-    """Return the condition that a port is the caller's, or on a network of the caller's."""
+def visible(caller: callers.Caller) -> shapes.Condition:
+    """Return the condition that a port, or its network, belongs to the caller's project."""
     owned = sa.select(tables.networks.c.id).where(standard.own(caller, tables.networks))
     return sa.or_(standard.own(caller, PORTS), PORTS.c.network_id.in_(owned))
 
@@ -35,7 +40,7 @@ def visible(caller):
 get = standard.getter(PORTS, visible)
 
 
-def _require_allowed(caller, network, wanted):
+def _require_allowed(caller: callers.Caller, network: database.Row, wanted: bodies.Json) -> None:
     """Raise Forbidden for a host unless for a service, for addresses unless for the owner."""
     for name in PRIVILEGED:
         if wanted.get(name):
@@ -52,12 +57,12 @@ def _require_allowed(caller, network, wanted):
         raise faults.Forbidden('Only the owner of a network may make service ports on it.')
 
 
-def _mac_in_use(conn, network_id, mac):
+def _mac_in_use(conn: sa.Connection, network_id: str, mac: str) -> bool:
     return database.exists(conn, PORTS, network_id=network_id, mac_address=mac)
 
 
-def _mac(conn, network_id, wanted):
-    """Return the requested MAC address if it is free, or a new one."""
+def _mac(conn: sa.Connection, network_id: str, wanted: bodies.Json) -> str:
+    """Return the requested MAC address, or a new one. Raise Conflict if it is in use."""
     mac = wanted.get('mac_address')
     if mac:
         if _mac_in_use(conn, network_id, mac.lower()):
@@ -66,7 +71,7 @@ def _mac(conn, network_id, wanted):
                 f'mac address {mac} is in use.',
                 'MacAddressInUse',
             )
-        return mac.lower()
+        return str(mac).lower()
     while True:
         tail = runtime.random().randbytes(3)
         mac = ':'.join((MAC_PREFIX, *(f'{byte:02x}' for byte in tail)))
@@ -74,26 +79,28 @@ def _mac(conn, network_id, wanted):
             return mac
 
 
-def _set_groups(conn, port_id, ids):
+def _set_groups(conn: sa.Connection, port_id: str, ids: list[str]) -> None:
     database.delete(conn, tables.port_groups, port_id=port_id)
     for one in ids:
         database.insert(conn, tables.port_groups, port_id=port_id, security_group_id=one)
 
 
-def _new_groups(conn, caller, row, wanted):
-    """Return the groups of a new port: those asked for, else the project's default one."""
+def _new_groups(
+    conn: sa.Connection, caller: callers.Caller, row: database.Row, wanted: bodies.Json
+) -> list[str]:
+    """Return the ids of a new port's groups: the requested groups, else the default group."""
     ids = wanted.get('security_groups')
     if ids is None:
         service_port = row['device_owner'].startswith('network:')
         if service_port or not row['port_security_enabled']:
             return []
         return [security_groups.ensure_default(conn, row['project_id'])]
-    _require_port_security(row, ids)
+    _require_port_security(row, bool(ids))
     return security_groups.require_known(conn, caller, ids, row['project_id'])
 
 
-def _require_port_security(row, ids):
-    if ids and not row['port_security_enabled']:
+def _require_port_security(row: database.Row, has_groups: bool) -> None:
+    if has_groups and not row['port_security_enabled']:
         raise faults.Conflict(
             'Port has security group associated. Cannot disable port security '
             'until security group is removed.',
@@ -101,7 +108,7 @@ def _require_port_security(row, ids):
         )
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a port from a request's values and return its row."""
     network = networks.get(conn, caller, wanted['network_id'])
     if not network['shared'] and not caller.sees(network['project_id']):
@@ -121,27 +128,27 @@ def create(conn, caller, wanted):
     )
     addresses.assign(conn, network['id'], row['id'], wanted.get('fixed_ips'))
     _set_groups(conn, row['id'], _new_groups(conn, caller, row, wanted))
-    database.insert(conn, tables.bindings, **bindings.new(row['id'], **_binding(wanted)))
+    database.insert(conn, tables.bindings, **binding_records.new(row['id'], **_binding(wanted)))
     return row
 
 
-def _require_policy(conn, caller, wanted):
+def _require_policy(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> None:
     if wanted.get('qos_policy_id') is not None:
         qos.get(conn, caller, wanted['qos_policy_id'])
 
 
-def _binding(wanted):
-    """Return the binding of a request. Null means "none": '' for a host, {} for a profile."""
+def _binding(wanted: bodies.Json) -> bodies.Json:
+    """Return the binding of a request. Null becomes '' for a host and {} for a profile."""
     empty = {'host': '', 'profile': {}, 'vnic_type': 'normal'}
     given = {BINDING[name]: value for name, value in wanted.items() if name in BINDING}
     return {name: empty[name] if value is None else value for name, value in given.items()}
 
 
-def _new_mac(conn, row, wanted):
-    mac = wanted['mac_address'].lower()
+def _new_mac(conn: sa.Connection, row: database.Row, wanted: bodies.Json) -> str:
+    mac: str = wanted['mac_address'].lower()
     if mac == row['mac_address']:
         return mac
-    active = bindings.active_of(row['id'], bindings.of_port(conn, row['id']))
+    active = binding_records.active_of(row['id'], binding_records.of_port(conn, row['id']))
     if active['host'] and row['device_owner'].startswith('compute:'):
         raise faults.Conflict(
             f'Unable to complete operation on port {row["id"]}, port is '
@@ -151,13 +158,15 @@ def _new_mac(conn, row, wanted):
     return _mac(conn, row['network_id'], wanted)
 
 
-def update(conn, caller, port_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, port_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a port and return its row."""
     row = get(conn, caller, port_id)
-    network = database.find(conn, tables.networks, id=row['network_id'])
+    network = database.get(conn, tables.networks, id=row['network_id'])
     _require_allowed(caller, network, wanted)
     for name in PRIVILEGED:
-        if name in wanted:  # also to empty it
+        if name in wanted:  # also if the value is null
             caller.require_privileged(f'setting {name} of a port')
     values = standard.columns(PORTS, wanted)
     _require_policy(conn, caller, wanted)
@@ -169,22 +178,24 @@ def update(conn, caller, port_id, wanted):
         addresses.assign(conn, row['network_id'], port_id, wanted['fixed_ips'])
     _update_groups(conn, caller, {**row, **values}, wanted)
     if binding := _binding(wanted):
-        bindings.rebind(conn, port_id, **binding)
+        binding_records.rebind(conn, port_id, **binding)
     return standard.save(conn, PORTS, row, **values)
 
 
-def _update_groups(conn, caller, row, wanted):
+def _update_groups(
+    conn: sa.Connection, caller: callers.Caller, row: database.Row, wanted: bodies.Json
+) -> None:
     if wanted.get('security_groups') is not None:
         ids = security_groups.require_known(
             conn, caller, wanted['security_groups'], row['project_id']
         )
-        _require_port_security(row, ids)
+        _require_port_security(row, bool(ids))
         _set_groups(conn, row['id'], ids)
     elif wanted.get('port_security_enabled') is False:
         _require_port_security(row, database.exists(conn, tables.port_groups, port_id=row['id']))
 
 
-def remove(conn, port_id):
+def remove(conn: sa.Connection, port_id: str) -> None:
     """Delete a port with its addresses and bindings. Raise Conflict if a trunk has it."""
     if trunk := trunk_of(conn, port_id):
         is_parent = trunk['port_id'] == port_id
@@ -205,8 +216,8 @@ def remove(conn, port_id):
     database.delete(conn, PORTS, id=port_id)
 
 
-def delete(conn, caller, port_id):
-    """Remove a port on request, and return its row; those of routers go with their routers."""
+def delete(conn: sa.Connection, caller: callers.Caller, port_id: str) -> database.Row:
+    """Delete a port and return its row. Raise Conflict for a port of a router."""
     row = get(conn, caller, port_id)
     if row['device_owner'].startswith('network:') and row['device_owner'] != 'network:dhcp':
         raise faults.Conflict(
@@ -220,13 +231,13 @@ def delete(conn, caller, port_id):
     return row
 
 
-def _require_service(caller):
-    """Raise Forbidden for a user who is no administrator, unless a service asks for him."""
+def _require_service(caller: callers.Caller) -> None:
+    """Raise Forbidden for a user without the role admin, unless a service asks for the user."""
     if not caller.is_privileged and not caller.vouched:
         raise faults.Forbidden('rule:delete_port is disallowed by policy')
 
 
-def trunk_of(conn, port_id):
+def trunk_of(conn: sa.Connection, port_id: str) -> database.Row | None:
     """Return the row of the trunk whose parent port or subport this is, or None."""
     trunks, subports = tables.trunks, tables.subports
     of_subport = sa.select(subports.c.trunk_id).where(subports.c.port_id == port_id)
@@ -235,9 +246,10 @@ def trunk_of(conn, port_id):
     )
 
 
-def trunks_of(conn, port_ids):
-    """Return {parent port id: trunk_details} of those ports that are parent ports."""
-    trunks, subports, found = tables.trunks, tables.subports, {}
+def trunks_of(conn: sa.Connection, port_ids: list[str]) -> dict[str, bodies.Json]:
+    """Return {port id: trunk_details} of the parent ports of trunks among the ports."""
+    trunks, subports = tables.trunks, tables.subports
+    found: dict[str, bodies.Json] = {}
     query = (
         sa.select(trunks.c.port_id.label('parent_id'), trunks.c.id, subports, PORTS.c.mac_address)
         .outerjoin(subports, subports.c.trunk_id == trunks.c.id)
@@ -253,11 +265,24 @@ def trunks_of(conn, port_ids):
     return found
 
 
-def related(conn, found):
-    """Return (addresses, groups, bindings, requests, trunks) of the rows, each by port id."""
+class Related(typing.NamedTuple):
+    """Attributes of ports that are not in their rows, each by port id.
+
+    requests: resource requests; trunks: trunk_details of parent ports
+    """
+
+    allocations: dict[str, list[database.Row]]
+    groups: dict[str, list[database.Row]]
+    bindings: dict[str, list[database.Row]]
+    requests: dict[str, bodies.Json]
+    trunks: dict[str, bodies.Json]
+
+
+def related(conn: sa.Connection, found: list[database.Row]) -> Related:
+    """Return the attributes of the ports `found` that are not in their rows."""
     ids = [row['id'] for row in found]
     port_bindings = database.grouped(conn, tables.bindings.c.port_id, ids)
-    return (
+    return Related(
         database.grouped(conn, tables.allocations.c.port_id, ids, 'position'),
         database.grouped(conn, tables.port_groups.c.port_id, ids, 'security_group_id'),
         port_bindings,
@@ -266,8 +291,8 @@ def related(conn, found):
     )
 
 
-def servers_with(conn, port_ids):
-    """Return [(server uuid, port id)] of those ports that belong to servers."""
+def servers_with(conn: sa.Connection, port_ids: set[str]) -> list[tuple[str, str]]:
+    """Return (server uuid, port id) of each of these ports that belongs to a server."""
     of_servers = PORTS.c.device_owner.startswith('compute:')
     found = database.find_all(conn, PORTS, PORTS.c.id.in_(port_ids), of_servers)
     return [(row['device_id'], row['id']) for row in found]

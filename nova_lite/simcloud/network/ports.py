@@ -2,10 +2,15 @@
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import addresses
+from nova_lite.simcloud.network import binding_records
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import plugging as plugs
 from nova_lite.simcloud.network import port_records
@@ -17,7 +22,7 @@ MAC = {'type': 'string', 'pattern': r'^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}\Z'}
 ADDRESS = {'type': 'string', 'maxLength': 64}
 
 
-def _several(items):
+def _several(items: bodies.Schema) -> dict[str, list[database.Row]]:
     return bodies.nullable(bodies.array(items, most=64))
 
 
@@ -55,71 +60,82 @@ SHOWN = bodies.words(
 # A port on no host, or switched off, carries no traffic.
 IS_BOUND = sa.exists().where(
     tables.bindings.c.port_id == PORTS.c.id,
-    tables.bindings.c.status == bindings.ACTIVE,
+    tables.bindings.c.status == binding_records.ACTIVE,
     tables.bindings.c.host != '',
 )
 
 
-def _is_active(row, active):
-    is_bound = active['vif_type'] != bindings.UNBOUND
+def _is_active(row: database.Row, active: database.Row) -> bool:
+    is_bound = active['vif_type'] != binding_records.UNBOUND
     plugged = is_bound or row['device_owner'].startswith('network:')
-    return row['admin_state_up'] and plugged
+    return bool(row['admin_state_up'] and plugged)
 
 
-def statuses(conn, rows, plugging):
-    """Return {port id: its status} of rows of ports."""
+def statuses(
+    conn: sa.Connection, rows: list[database.Row], plugging: plugs.Plugging
+) -> dict[str, str]:
+    """Return {port id: status} of `rows` of ports."""
     ids = [row['id'] for row in rows]
     return _statuses(conn, rows, database.grouped(conn, tables.bindings.c.port_id, ids), plugging)
 
 
-def _statuses(conn, rows, port_bindings, plugging):
+def _statuses(
+    conn: sa.Connection,
+    rows: list[database.Row],
+    port_bindings: dict[str, list[database.Row]],
+    plugging: plugs.Plugging,
+) -> dict[str, str]:
     known, found = plugging.statuses(conn, [row['id'] for row in rows]), {}
     for row in rows:
-        active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
+        active = binding_records.active_of(row['id'], port_bindings.get(row['id'], []))
         status = known.get(row['id'], plugs.ACTIVE)
         found[row['id']] = status if _is_active(row, active) else plugs.DOWN
     return found
 
 
-def view(row, related, status, caller):
+def view(
+    row: database.Row,
+    related: port_records.Related,
+    status: str,
+    caller: callers.Caller,
+) -> bodies.Json:
     """Return one port. Only privileged callers see its binding."""
-    allocations, groups, port_bindings, requests, trunks = related
-    active = bindings.active_of(row['id'], port_bindings.get(row['id'], ()))
+    active = binding_records.active_of(row['id'], related.bindings.get(row['id'], []))
     answer = {
         **standard.view(row, *SHOWN),
         'status': status,
-        'fixed_ips': [addresses.fixed_ip(one) for one in allocations.get(row['id'], ())],
-        'security_groups': [one['security_group_id'] for one in groups.get(row['id'], ())],
+        'fixed_ips': [addresses.fixed_ip(one) for one in related.allocations.get(row['id'], [])],
+        'security_groups': [one['security_group_id'] for one in related.groups.get(row['id'], [])],
         'qos_network_policy_id': None,
         'binding:vnic_type': active['vnic_type'],
     }
-    if row['id'] in trunks:
-        answer['trunk_details'] = trunks[row['id']]
+    if row['id'] in related.trunks:
+        answer['trunk_details'] = related.trunks[row['id']]
     if caller.is_privileged:
         answer |= {
             'binding:host_id': active['host'],
-            'resource_request': requests.get(row['id']),
+            'resource_request': related.requests.get(row['id']),
             **{f'binding:{name}': active[name] for name in ('profile', 'vif_type', 'vif_details')},
         }
     return answer
 
 
-def _on_host(hosts):
+def _on_host(hosts: list[str]) -> shapes.Condition:
     return sa.exists().where(
         tables.bindings.c.port_id == PORTS.c.id,
-        tables.bindings.c.status == bindings.ACTIVE,
+        tables.bindings.c.status == binding_records.ACTIVE,
         tables.bindings.c.host.in_(hosts),
     )
 
 
-def _with_address(texts):
-    """Return the condition of fixed_ips=ip_address=… or subnet_id=…; several of a kind are ORed."""
+def _with_address(texts: list[str]) -> shapes.Condition:
+    """Return the condition of fixed_ips=ip_address=… or subnet_id=…. Equal keys are ORed."""
     allocations = tables.allocations
-    wanted = {}
+    wanted: dict[str, list[str]] = {}
     for text in texts:
         name, _, value = text.partition('=')
         wanted.setdefault(name, []).append(value)
-    conditions = [allocations.c.port_id == PORTS.c.id]
+    conditions: list[shapes.Condition] = [allocations.c.port_id == PORTS.c.id]
     for name, values in wanted.items():
         if name == 'ip_address_substr':
             conditions.append(
@@ -134,13 +150,13 @@ def _with_address(texts):
     return sa.exists().where(*conditions)
 
 
-def _in_groups(ids):
+def _in_groups(ids: list[str]) -> shapes.Condition:
     return sa.exists().where(
         tables.port_groups.c.port_id == PORTS.c.id, tables.port_groups.c.security_group_id.in_(ids)
     )
 
 
-def _in_status(values):
+def _in_status(values: list[str]) -> shapes.Condition:
     enabled = sa.and_(
         PORTS.c.admin_state_up, sa.or_(IS_BOUND, PORTS.c.device_owner.startswith('network:'))
     )
@@ -155,7 +171,7 @@ def _in_status(values):
 
 
 SORTABLE = ('device_id', 'device_owner', 'mac_address', 'network_id')
-FILTERS = {
+FILTERS: standard.Filters = {
     **{name: name for name in (*SORTABLE, 'admin_state_up', 'qos_policy_id')},
     'port_security_enabled': 'port_security_enabled',
     'binding:host_id': _on_host,
@@ -165,20 +181,23 @@ FILTERS = {
 }
 
 
-def resource(events, plugging):
-    """Return the resource, which notifies the compute service of requests of others."""
+def resource(events: external_events.Sender, plugging: plugs.Plugging) -> resources.Resource:
+    """Return the resource. It notifies the compute service of changes by users."""
 
-    def notify(db, caller, action, row):
+    def notify(
+        db: database.Database, caller: callers.Caller, action: str, row: database.Row
+    ) -> None:
         if action != resources.DELETE:
             plugging.bound(db, row['id'])
         name = {resources.UPDATE: 'network-changed', resources.DELETE: 'network-vif-deleted'}
         if action in name and row['device_owner'].startswith('compute:') and not caller.is_service:
             events.send(name[action], [(row['device_id'], row['id'])])
 
-    def views(conn, req, found):
+    def views(
+        conn: sa.Connection, req: web.Request, found: list[database.Row]
+    ) -> list[bodies.Json]:
         related, caller = port_records.related(conn, found), req.context.caller
-        _allocations, _groups, port_bindings, _requests, _trunks = related
-        known = _statuses(conn, found, port_bindings, plugging)
+        known = _statuses(conn, found, related.bindings, plugging)
         return [view(row, related, known[row['id']], caller) for row in found]
 
     return resources.Resource(

@@ -1,9 +1,13 @@
-"""/v2.0/qos/policies: policies of ports and networks; `qos_rules` has their rules."""
+"""/v2.0/qos/policies: QoS policies of ports and networks. `qos_rules` has their rules."""
+
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import qos_rules
 from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
@@ -18,11 +22,11 @@ POLICY_BODY = bodies.wrapped(
 get = qos_rules.get_policy
 
 
-def _policy_view(row, rules, *, is_default):
+def _policy_view(row: database.Row, rules: list[bodies.Json], *, is_default: bool) -> bodies.Json:
     return {**standard.view(row, 'shared'), 'is_default': is_default, 'rules': rules}
 
 
-def _views(conn, req, found):
+def _views(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     found = rbac_access.seen(conn, req.context.caller, found)
     ids = [row['id'] for row in found]
     rules = qos_rules.of_policies(conn, ids)
@@ -37,8 +41,8 @@ def _views(conn, req, found):
     ]
 
 
-def _set_default(conn, row, is_default):
-    """Make it the default of the policy's project, or not any more. Raise Conflict."""
+def _set_default(conn: sa.Connection, row: database.Row, is_default: bool) -> None:
+    """Set whether a policy is the default of its project. Raise Conflict if there is one."""
     database.delete(conn, DEFAULTS, qos_policy_id=row['id'])
     if not is_default:
         return
@@ -51,22 +55,26 @@ def _set_default(conn, row, is_default):
     database.insert(conn, DEFAULTS, **own, qos_policy_id=row['id'])
 
 
-def set_gateway(conn, caller, router_id, policy_id):
-    """Set the policy of the gateway of a router, or none (None). Raise NotFound."""
+def set_gateway(
+    conn: sa.Connection, caller: callers.Caller, router_id: str, policy_id: str | None
+) -> None:
+    """Set the policy of the gateway of a router; None for no policy. Raise NotFound."""
     database.delete(conn, GATEWAYS, router_id=router_id)
     if policy_id is not None:
         get(conn, caller, policy_id)
         database.insert(conn, GATEWAYS, router_id=router_id, qos_policy_id=policy_id)
 
 
-def create_policy(conn, caller, wanted):
+def create_policy(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a policy and return its row."""
     row = standard.insert(conn, caller, POLICIES, wanted)
     _set_default(conn, row, wanted.get('is_default', False))
     return row
 
 
-def update_policy(conn, caller, policy_id, wanted):
+def update_policy(
+    conn: sa.Connection, caller: callers.Caller, policy_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename, describe or share a policy and return its row."""
     row = get(conn, caller, policy_id)
     if 'is_default' in wanted:
@@ -74,8 +82,8 @@ def update_policy(conn, caller, policy_id, wanted):
     return standard.save(conn, POLICIES, row, **standard.columns(POLICIES, wanted))
 
 
-def delete_policy(conn, caller, policy_id):
-    """Remove a policy that no port, network or gateway uses."""
+def delete_policy(conn: sa.Connection, caller: callers.Caller, policy_id: str) -> None:
+    """Delete a policy. Raise Conflict if a port, network or gateway uses it."""
     get(conn, caller, policy_id)
     for table in (tables.ports, tables.networks, GATEWAYS):
         if database.exists(conn, table, qos_policy_id=policy_id):

@@ -1,28 +1,33 @@
-"""Rules of QoS policies: what they guarantee to ports, and what they limit or mark.
+"""Rules of QoS policies: guarantees for ports, limits and marks.
 
-What a port with a policy asks of placement follows from the guarantees: `resource_requests`.
+The resource request of a port follows from the guarantees of its policy: `resource_requests`.
 """
 
+from collections.abc import Iterable
 import dataclasses
+import typing
 
+import falcon
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
 
 POLICIES = tables.qos_policies
-# A rule of this direction is about both, and the only one of its kind.
+# A rule with this direction is for both directions, and the only rule of its kind.
 ANY = 'any'
 DRIVER = 'openvswitch'
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may use a policy."""
     return sa.or_(
         standard.own(caller, POLICIES), POLICIES.c.shared, rbac_access.granted(caller, POLICIES)
@@ -36,22 +41,23 @@ get_policy = standard.getter(POLICIES, visible)
 class Kind:
     """One kind of rules.
 
-    amount: the column that each rule must have; schema: of its values
-    burst: a column that it may have besides; directions: those that rules are for, if any
-    classes: {direction: resource class} of what is guaranteed
+    amount: the column that each rule must have; schema: of the values of that column
+    burst: a further column that a rule may have
+    directions: directions that a rule may have; empty: rules have no direction
+    classes: {direction: resource class of the guarantee}
     """
 
     name: str
     table: sa.Table
     amount: str
     directions: tuple[str, ...] = ()
-    schema: dict = dataclasses.field(default_factory=lambda: bodies.COUNT)
+    schema: bodies.Schema = dataclasses.field(default_factory=lambda: bodies.COUNT)
     burst: str | None = None
     classes: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
-    def _properties(self):
-        """Return {attribute: its schema}."""
+    def _properties(self) -> dict[str, bodies.Schema]:
+        """Return {attribute of a rule: its schema}."""
         properties = {self.amount: self.schema}
         if self.burst:
             properties[self.burst] = bodies.COUNT
@@ -59,13 +65,13 @@ class Kind:
             properties['direction'] = {'enum': list(self.directions)}
         return properties
 
-    def view(self, row):
-        """Return one rule, without the policy that its path names."""
+    def view(self, row: database.Row) -> bodies.Json:
+        """Return one rule, without the id of its policy, which its path names."""
         return {name: row[name] for name in ('id', *self._properties)}
 
     @property
-    def parameters(self):
-        """Return the attributes of a rule, in the form of a rule type."""
+    def parameters(self) -> list[bodies.Json]:
+        """Return the parameters of this kind in the form of /v2.0/qos/rule-types."""
         return [
             {
                 'parameter_name': name,
@@ -76,8 +82,8 @@ class Kind:
         ]
 
     @property
-    def resource(self):
-        """Return the rules of this kind of one policy."""
+    def resource(self) -> resources.Resource:
+        """Return the resource for rules of this kind in one policy."""
         name = f'{self.name}_rule'
         properties = self._properties
         return resources.Resource(
@@ -94,11 +100,13 @@ class Kind:
             delete=self._delete,
         )
 
-    def _listed(self, conn, req, policy_id):
+    def _listed(self, conn: sa.Connection, req: web.Request, policy_id: str) -> list[database.Row]:
         get_policy(conn, req.context.caller, policy_id)
         return database.find_all(conn, self.table, qos_policy_id=policy_id, order=['id'])
 
-    def _get(self, conn, caller, policy_id, rule_id):
+    def _get(
+        self, conn: sa.Connection, caller: callers.Caller, policy_id: str, rule_id: str
+    ) -> database.Row:
         get_policy(conn, caller, policy_id)
         row = database.find(conn, self.table, id=rule_id, qos_policy_id=policy_id)
         if row is None:
@@ -108,15 +116,25 @@ class Kind:
             )
         return row
 
-    def _create(self, conn, caller, policy_id, wanted):
-        """Add a rule to a policy, one per direction."""
+    def _create(
+        self, conn: sa.Connection, caller: callers.Caller, policy_id: str, wanted: bodies.Json
+    ) -> database.Row:
+        """Add a rule to a policy. Raise Conflict for a second rule of the same direction."""
         get_policy(conn, caller, policy_id)
         self._require_changeable(conn, policy_id)
         row = database.insert(conn, self.table, qos_policy_id=policy_id, **wanted)
         self._require_one_per_direction(conn, row)
         return row
 
-    def _update(self, conn, caller, policy_id, rule_id, *, wanted):
+    def _update(
+        self,
+        conn: sa.Connection,
+        caller: callers.Caller,
+        policy_id: str,
+        rule_id: str,
+        *,
+        wanted: bodies.Json,
+    ) -> database.Row:
         row = self._get(conn, caller, policy_id, rule_id)
         if not wanted:
             return row
@@ -125,16 +143,18 @@ class Kind:
         self._require_one_per_direction(conn, changed)
         return changed
 
-    def _delete(self, conn, caller, policy_id, rule_id):
+    def _delete(
+        self, conn: sa.Connection, caller: callers.Caller, policy_id: str, rule_id: str
+    ) -> None:
         self._get(conn, caller, policy_id, rule_id)
         self._require_changeable(conn, policy_id)
         database.delete(conn, self.table, id=rule_id)
 
-    def _require_changeable(self, conn, policy_id):
+    def _require_changeable(self, conn: sa.Connection, policy_id: str) -> None:
         if self.classes:
             _require_unused(conn, policy_id)
 
-    def _require_one_per_direction(self, conn, row):
+    def _require_one_per_direction(self, conn: sa.Connection, row: database.Row) -> None:
         others = database.find_all(
             conn, self.table, self.table.c.id != row['id'], qos_policy_id=row['qos_policy_id']
         )
@@ -145,14 +165,14 @@ class Kind:
             raise faults.Conflict('The policy has a rule for this direction.', 'QoSRulesConflict')
 
 
-def _values_of(schema):
-    """Return the values that a schema allows: a list, or the ends of a range."""
+def _values_of(schema: bodies.Schema) -> dict[str, int] | list[str]:
+    """Return the values that a schema allows: a list, or the bounds of a range."""
     if 'enum' in schema:
         return list(schema['enum'])
     return {'start': schema['minimum'], 'end': schema['maximum']}
 
 
-def _guarantee(name, table, amount, classes):
+def _guarantee(name: str, table: sa.Table, amount: str, classes: dict[str, str]) -> Kind:
     return Kind(name, table, amount, tuple(classes), classes=classes)
 
 
@@ -190,12 +210,12 @@ KINDS = (
 
 
 class RuleTypes:
-    """/v2.0/qos/rule-types: the kinds of rules; all are offered by one driver."""
+    """Answers requests for the kinds of rules. All are offered by one driver."""
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         resp.media = {'rule_types': [{'type': kind.name} for kind in KINDS]}
 
-    def on_get_one(self, req, resp, name):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, name: str) -> None:
         if not req.context.caller.is_admin:
             raise faults.Forbidden(callers.NOT_ALLOWED, 'NotAuthorized')
         kind = next((kind for kind in KINDS if kind.name == name), None)
@@ -205,9 +225,15 @@ class RuleTypes:
         resp.media = {'rule_type': {'type': name, 'drivers': [driver]}}
 
 
-def of_policies(conn, policy_ids, kinds=KINDS):
-    """Return {policy id: [(kind, row of a rule), ...]}."""
-    found = {policy_id: [] for policy_id in policy_ids}
+# The kind of a rule, and its row.
+Rule: typing.TypeAlias = tuple[Kind, database.Row]
+
+
+def of_policies(
+    conn: sa.Connection, policy_ids: Iterable[str], kinds: tuple[Kind, ...] = KINDS
+) -> dict[str, list[Rule]]:
+    """Return {policy id: its rules}."""
+    found: dict[str, list[Rule]] = {policy_id: [] for policy_id in policy_ids}
     for kind in kinds:
         rules = database.grouped(conn, kind.table.c.qos_policy_id, list(found), 'id')
         for policy_id, rows in rules.items():
@@ -215,7 +241,7 @@ def of_policies(conn, policy_ids, kinds=KINDS):
     return found
 
 
-def _require_unused(conn, policy_id):
+def _require_unused(conn: sa.Connection, policy_id: str) -> None:
     """Raise Conflict while a host has a port with the policy: its allocation would not follow."""
     ports, bindings = tables.ports, tables.bindings
     bound = sa.exists().where(bindings.c.port_id == ports.c.id, bindings.c.host != '')

@@ -7,9 +7,10 @@ from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import project_limits
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import tables
 
-# Neutron's defaults, except that ports are not limited: servers are many here.
+# Neutron's defaults, except that ports are not limited: a simulated cloud has many servers.
 DEFAULTS = {
     'network': 100,
     'subnet': 100,
@@ -48,27 +49,27 @@ UPDATE = bodies.wrapped(
 )
 
 
-def used(conn, resource, project_id):
-    """Return how many of a resource the project has."""
+def used(conn: sa.Connection, resource: str, project_id: str) -> int:
+    """Return the number of rows of a resource that the project has."""
     table = COUNTED.get(resource)
     return 0 if table is None else database.count(conn, table, project_id=project_id)
 
 
-def require(conn, table, project_id):
-    """Refuse with OverQuota when the project may not have one more row of a table."""
-    resource = RESOURCES.get(table)
+def require(conn: sa.Connection, table: sa.Table, project_id: str) -> None:
+    """Raise Conflict (OverQuota) if the project may not have one more row of a table."""
+    resource = RESOURCES.get(table, '')
     limit = LIMITS.of(conn, project_id).get(resource, project_limits.UNLIMITED)
     if limit != project_limits.UNLIMITED and used(conn, resource, project_id) >= limit:
         raise faults.Conflict(f"Quota exceeded for resources: ['{resource}'].", 'OverQuota')
 
 
 class QuotaResource:
-    """Limits of projects: their members may see them, administrators may change them."""
+    """Limits of projects. Members may see the limits; administrators may change them."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         req.context.caller.require_admin('listing quotas')
         with self._db.read() as conn:
             ids = conn.execute(sa.select(tables.quotas.c.project_id).distinct()).scalars()
@@ -80,11 +81,11 @@ class QuotaResource:
             }
 
     @staticmethod
-    def _require_own(req, project_id):
+    def _require_own(req: web.Request, project_id: str) -> None:
         if not req.context.caller.sees(project_id):
             req.context.caller.require_admin('showing the quotas of another project')
 
-    def on_get_one(self, req, resp, project_id):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         if project_id in ('tenant', 'project'):
             own = req.context.caller.project_id
             resp.media = {project_id: {'project_id': own, 'tenant_id': own}}
@@ -93,11 +94,11 @@ class QuotaResource:
         with self._db.read() as conn:
             resp.media = {'quota': LIMITS.of(conn, project_id)}
 
-    def on_get_default(self, req, resp, project_id):
+    def on_get_default(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         self._require_own(req, project_id)
         resp.media = {'quota': DEFAULTS}
 
-    def on_get_details(self, req, resp, project_id):
+    def on_get_details(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         self._require_own(req, project_id)
         with self._db.read() as conn:
             resp.media = {
@@ -107,13 +108,13 @@ class QuotaResource:
                 }
             }
 
-    def on_put_one(self, req, resp, project_id):
+    def on_put_one(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         req.context.caller.require_admin('changing quotas')
         self._db.change(LIMITS.change, project_id, bodies.read(req, UPDATE, 'quota'))
         with self._db.read() as conn:
             resp.media = {'quota': LIMITS.of(conn, project_id)}
 
-    def on_delete_one(self, req, resp, project_id):
+    def on_delete_one(self, req: web.Request, resp: falcon.Response, project_id: str) -> None:
         req.context.caller.require_admin('resetting quotas')
         self._db.change(LIMITS.reset, project_id)
         resp.status = falcon.HTTP_204

@@ -1,14 +1,17 @@
-"""/v2.0/rbac-policies: grants of what a project owns to other projects.
+"""/v2.0/rbac-policies: grants of access to a project's objects for other projects.
 
 An object whose attribute `shared` or `router:external` is set needs no policy, and gets none.
 """
 
 from collections.abc import Callable
 import dataclasses
+import typing
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
@@ -20,6 +23,9 @@ from nova_lite.simcloud.network import security_groups
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import subnet_pools
 from nova_lite.simcloud.network import tables
+
+# The id of an object -> a query of the projects that use the object.
+Users: typing.TypeAlias = Callable[[str], shapes.Select]
 
 POLICIES = tables.rbac_policies
 TARGET = {'type': 'string', 'minLength': 1, 'maxLength': 64}
@@ -42,24 +48,24 @@ FILTERS = {
 }
 
 
-def _where(column):
-    """Return a query of the projects that use an object, by the column that has its id."""
+def _where(column: sa.Column[typing.Any]) -> Users:
+    """Return a query of the projects that use an object. column: has the id of the object"""
     owner = column.table.c.project_id
     return lambda object_id: sa.select(owner).where(column == object_id)
 
 
-def _joined(table, member, column):
-    """Return such a query for a table whose rows have objects by another table."""
+def _joined(table: sa.Table, member: sa.Column[typing.Any], column: sa.Column[typing.Any]) -> Users:
+    """Return a query of the projects whose rows of `table` use an object through another table."""
     joined = sa.select(table.c.project_id).join(column.table, member == table.c.id)
     return lambda object_id: joined.where(column == object_id)
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A type of objects. get: finds one; uses: {action: queries of projects that use it}"""
+    """A type of objects. uses: {action: queries of the projects that use an object}"""
 
-    get: Callable
-    uses: dict
+    get: resources.GetById
+    uses: dict[str, tuple[Users, ...]]
 
 
 _groups, _pooled = tables.port_groups, tables.pooled_subnets
@@ -106,7 +112,7 @@ KINDS = {
 }
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one policy."""
     shown = ('id', 'project_id', 'object_type', 'object_id', 'action')
     return {
@@ -119,7 +125,7 @@ def view(row):
 get = standard.getter(POLICIES)
 
 
-def _kind(wanted):
+def _kind(wanted: bodies.Json) -> Kind:
     """Return the Kind of the object of a request. Raise BadRequest for an unknown action."""
     kind = KINDS.get(wanted['object_type'])
     if kind is None:
@@ -132,19 +138,19 @@ def _kind(wanted):
     return kind
 
 
-def _require_allowed(caller, target):
+def _require_allowed(caller: callers.Caller, target: str) -> None:
     if target == rbac_access.EVERYONE:
         caller.require_admin('granting access to all projects')
 
 
-def _require_new(conn, values):
+def _require_new(conn: sa.Connection, values: dict[str, str]) -> None:
     if database.exists(conn, POLICIES, **values):
         raise faults.Conflict(
             'An RBAC policy already exists with those values.', 'DuplicateRbacPolicy'
         )
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Grant access to an object of the caller's project, and return the policy's row."""
     target = wanted['target_tenant']
     _require_allowed(caller, target)
@@ -156,10 +162,12 @@ def create(conn, caller, wanted):
     return standard.insert(conn, caller, POLICIES, wanted, target_project=target)
 
 
-def update(conn, caller, policy_id, wanted):
-    """Grant the access to another project instead, and return the row."""
+def update(
+    conn: sa.Connection, caller: callers.Caller, policy_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Change the project to which a policy grants access. Return the policy's row."""
     row = get(conn, caller, policy_id)
-    target = wanted.get('target_tenant', row['target_project'])
+    target = wanted['target_tenant'] if wanted else row['target_project']
     if target == row['target_project']:
         return row
     _require_allowed(caller, target)
@@ -170,17 +178,17 @@ def update(conn, caller, policy_id, wanted):
     return changed
 
 
-def delete(conn, caller, policy_id):
-    """Withdraw a grant that no other project needs."""
+def delete(conn: sa.Connection, caller: callers.Caller, policy_id: str) -> None:
+    """Delete a policy. Raise Conflict if another project still needs its grant."""
     row = get(conn, caller, policy_id)
     database.delete(conn, POLICIES, id=policy_id)
     _require_kept(conn, caller, row)
 
 
-def _require_kept(conn, caller, row):
-    """Raise Conflict if, with `row` withdrawn, a project uses the object without a grant."""
+def _require_kept(conn: sa.Connection, caller: callers.Caller, row: database.Row) -> None:
+    """Raise Conflict if a project uses the object of the deleted policy `row` without a grant."""
     kind, action, object_id = KINDS[row['object_type']], row['action'], row['object_id']
-    # Of no project: what policies grant to the owner says nothing about others.
+    # As a caller without a project: grants to the owner say nothing about others.
     found = kind.get(conn, caller.service(None), object_id)
     others = database.find_all(conn, POLICIES, object_id=object_id, action=action)
     targets = {one['target_project'] for one in others}
@@ -191,7 +199,7 @@ def _require_kept(conn, caller, row):
         for query in kind.uses[action]
         for project_id in conn.execute(query(object_id)).scalars()
     }
-    # Ports of floating IPs have the project ''.
+    # Ports of floating IPs have the project id ''.
     if users - targets - {found['project_id'], ''}:
         raise faults.Conflict(
             f'RBAC policy on object {object_id} cannot be removed because other objects depend '

@@ -2,21 +2,26 @@
 
 import re
 
+import sqlalchemy as sa
+
 from nova_lite import runtime
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud.network import binding_records
 from nova_lite.simcloud.network import qos_rules
 from nova_lite.simcloud.network import tables
 
-# Key of a binding's profile: where nova has allocated what the port asks for.
+# Key of a binding's profile under which nova stores the providers of the port's allocation.
 ALLOCATION = 'allocation'
-# The trait of what carries the networks that are not of a physical one.
+# The trait of providers that carry tunneled networks.
 TUNNEL = 'CUSTOM_NETWORK_TUNNEL_PROVIDER'
 
 
-def of_ports(conn, ports, port_bindings):
-    """Return {port id: its resource request} of ports whose policies guarantee something.
+def of_ports(
+    conn: sa.Connection, ports: list[database.Row], port_bindings: dict[str, list[database.Row]]
+) -> dict[str, bodies.Json]:
+    """Return {port id: resource request} of the ports whose policies have guarantees.
 
     port_bindings: {port id: rows of its bindings}
     """
@@ -31,7 +36,7 @@ def of_ports(conn, ports, port_bindings):
     requests = {}
     for port in with_policy:
         (network,) = networks[port['network_id']]
-        active = bindings.active_of(port['id'], port_bindings.get(port['id'], ()))
+        active = binding_records.active_of(port['id'], port_bindings.get(port['id'], []))
         groups = _groups(port, rules[port['qos_policy_id']], network, active['vnic_type'])
         if groups:
             requests[port['id']] = {
@@ -41,8 +46,13 @@ def of_ports(conn, ports, port_bindings):
     return requests
 
 
-def _groups(port, rules, network, vnic_type):
-    """Return one group for each kind of guarantee: another agent's provider may have it."""
+def _groups(
+    port: database.Row,
+    rules: list[qos_rules.Rule],
+    network: database.Row,
+    vnic_type: str,
+) -> list[bodies.Json]:
+    """Return one group for each kind of guarantee. Different providers may serve the groups."""
     found = []
     for kind in qos_rules.GUARANTEES:
         resources = {
@@ -64,18 +74,18 @@ def _groups(port, rules, network, vnic_type):
     return found
 
 
-def _carrier(network):
+def _carrier(network: database.Row) -> str:
     physical = network['physical_network']
     return _trait('PHYSNET', physical) if physical else TUNNEL
 
 
-def _trait(prefix, name):
+def _trait(prefix: str, name: str) -> str:
     return f'CUSTOM_{prefix}_{re.sub("[^A-Z0-9_]", "_", name.upper())}'
 
 
-def require_unallocated(conn, port_id):
-    """Raise Conflict if nova has allocated what a port asks for: that would not change."""
-    active = bindings.active_of(port_id, bindings.of_port(conn, port_id))
+def require_unallocated(conn: sa.Connection, port_id: str) -> None:
+    """Raise Conflict if nova has an allocation for a port, which would not follow a change."""
+    active = binding_records.active_of(port_id, binding_records.of_port(conn, port_id))
     if active['host'] and active['profile'].get(ALLOCATION):
         raise faults.Conflict(
             f'Port {port_id} is bound to host {active["host"]}, which has allocated resources for '

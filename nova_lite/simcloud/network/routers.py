@@ -1,5 +1,8 @@
 """/v2.0/routers: a gateway to an external network, and interfaces on subnets."""
 
+from collections.abc import Sequence
+
+import falcon
 import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
@@ -7,6 +10,7 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import port_records
@@ -50,10 +54,9 @@ _PROPERTIES = {
 }
 BODY = bodies.wrapped('router', _PROPERTIES)
 ROUTES_BODY = bodies.wrapped('router', {'routes': _ROUTES}, ['routes'])
-INTERFACE_BODY = bodies.compiled(bodies.record({'subnet_id': bodies.ID, 'port_id': bodies.ID}))
 
 
-def view(conn, row, caller):
+def view(conn: sa.Connection, row: database.Row, caller: callers.Caller) -> bodies.Json:
     """Return one router."""
     gateway = None
     if row['gateway_port_id']:
@@ -77,7 +80,7 @@ def view(conn, row, caller):
     return answer
 
 
-def views(conn, req, found):
+def views(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     """Return rows with the addresses of their gateways."""
     return [view(conn, row, req.context.caller) for row in found]
 
@@ -85,7 +88,14 @@ def views(conn, req, found):
 get = standard.getter(ROUTERS)
 
 
-def _service_port(conn, router, network_id, *, owner, fixed_ips):
+def service_port(
+    conn: sa.Connection,
+    router: database.Row,
+    network_id: str,
+    *,
+    owner: str,
+    fixed_ips: list[bodies.Json] | None,
+) -> database.Row:
     """Create a port of the router on any project's network."""
     return port_records.create(
         conn,
@@ -99,8 +109,10 @@ def _service_port(conn, router, network_id, *, owner, fixed_ips):
     )
 
 
-def _set_gateway(conn, caller, row, wanted):
-    """Replace the gateway by the requested one (None: remove it). Return the new row."""
+def _set_gateway(
+    conn: sa.Connection, caller: callers.Caller, row: database.Row, wanted: bodies.Json | None
+) -> database.Row:
+    """Replace the gateway of a router; None removes it. Return the new row."""
     if row['gateway_port_id']:
         if wanted and wanted.get('network_id') == row['gateway_network_id']:
             return _update_gateway(conn, caller, row, wanted)
@@ -122,7 +134,7 @@ def _set_gateway(conn, caller, row, wanted):
         raise faults.BadRequest(
             f'Bad router request: Network {network["id"]} is not an external network.', 'BadRequest'
         )
-    port = _service_port(
+    port = service_port(
         conn, row, network['id'], owner=GATEWAY, fixed_ips=wanted.get('external_fixed_ips')
     )
     return standard.save(
@@ -135,8 +147,10 @@ def _set_gateway(conn, caller, row, wanted):
     )
 
 
-def _update_gateway(conn, caller, row, wanted):
-    """Change a gateway that stays on its network. Returns the new row."""
+def _update_gateway(
+    conn: sa.Connection, caller: callers.Caller, row: database.Row, wanted: bodies.Json
+) -> database.Row:
+    """Change a gateway that stays on its network. Return the new row."""
     if wanted.get('external_fixed_ips') is not None:
         fixed_ips = wanted['external_fixed_ips']
         addresses.assign(conn, row['gateway_network_id'], row['gateway_port_id'], fixed_ips)
@@ -145,7 +159,7 @@ def _update_gateway(conn, caller, row, wanted):
     return standard.save(conn, ROUTERS, row, enable_snat=wanted.get('enable_snat', True))
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a router from a request's values and return its row."""
     _check_routes(wanted.get('routes', ()))
     row = standard.insert(conn, caller, ROUTERS, wanted)
@@ -154,7 +168,9 @@ def create(conn, caller, wanted):
     return row
 
 
-def update(conn, caller, router_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, router_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a router and return its row."""
     _check_routes(wanted.get('routes', ()))
     row = get(conn, caller, router_id)
@@ -163,8 +179,8 @@ def update(conn, caller, router_id, wanted):
     return standard.save(conn, ROUTERS, row, **standard.columns(ROUTERS, wanted))
 
 
-def delete(conn, caller, router_id):
-    """Remove a router without interfaces, with its gateway port."""
+def delete(conn: sa.Connection, caller: callers.Caller, router_id: str) -> None:
+    """Delete a router and its gateway port. Raise Conflict if the router has interfaces."""
     row = get(conn, caller, router_id)
     found = database.find_all(conn, PORTS, device_id=router_id, device_owner=INTERFACE)
     if found:
@@ -176,123 +192,8 @@ def delete(conn, caller, router_id):
     database.delete(conn, ROUTERS, id=router_id)
 
 
-def _interface(router, port, subnet_id):
-    return {
-        'id': router['id'],
-        'project_id': router['project_id'],
-        'tenant_id': router['project_id'],
-        'port_id': port['id'],
-        'network_id': port['network_id'],
-        'subnet_id': subnet_id,
-        'subnet_ids': [subnet_id],
-    }
-
-
-def add_interface(conn, caller, router_id, wanted):
-    """Connect a router to a subnet, by a port of its own or by a given one."""
-    caller.require_writer()
-    router = get(conn, caller, router_id)
-    if 'port_id' in wanted:
-        port = port_records.get(conn, caller, wanted['port_id'])
-        if port['device_id']:
-            raise faults.Conflict(
-                f'Unable to complete operation on port {port["id"]} for '
-                f'network {port["network_id"]}. Port already has an attached '
-                f'device {port["device_id"]}.',
-                'PortInUse',
-            )
-        subnet_ids = [one['subnet_id'] for one in addresses.of_port(conn, port['id'])]
-        if not subnet_ids:
-            raise standard.invalid('Router port must have at least one fixed IP')
-        _require_no_port(conn, router_id, subnet_ids)
-        port = standard.save(conn, PORTS, port, device_id=router_id, device_owner=INTERFACE)
-        return _interface(router, port, subnet_ids[0])
-    subnet = subnets.get(conn, caller, wanted['subnet_id'])
-    if not subnet['gateway_ip']:
-        raise faults.BadRequest(
-            'Bad router request: Subnet for router interface must have a gateway IP.', 'BadRequest'
-        )
-    if addresses.is_taken(conn, subnet['id'], subnet['gateway_ip']):
-        raise faults.Conflict(
-            f'Unable to complete operation for network '
-            f'{subnet["network_id"]}. The IP address {subnet["gateway_ip"]} '
-            f'is in use.',
-            'IpAddressInUse',
-        )
-    _require_no_port(conn, router_id, [subnet['id']])
-    port = _service_port(
-        conn,
-        router,
-        subnet['network_id'],
-        owner=INTERFACE,
-        fixed_ips=[{'subnet_id': subnet['id'], 'ip_address': subnet['gateway_ip']}],
-    )
-    return _interface(router, port, subnet['id'])
-
-
-def _require_no_port(conn, router_id, subnet_ids):
-    """Raise BadRequest for a router that has a port on one of these subnets."""
-    same = tables.allocations.c.subnet_id.in_(subnet_ids)
-    if other := _interface_port(conn, router_id, same):
-        raise faults.BadRequest(
-            f'Bad router request: Router already has a port on subnet {other["subnet_id"]}.',
-            'BadRequest',
-        )
-
-
-def _interface_port(conn, router_id, *conditions):
-    """Return the row of a port of a router, with `subnet_id`, or None."""
-    query = (
-        sa.select(PORTS, tables.allocations.c.subnet_id)
-        .join(tables.allocations, tables.allocations.c.port_id == PORTS.c.id)
-        .where(PORTS.c.device_id == router_id, PORTS.c.device_owner == INTERFACE, *conditions)
-    )
-    return database.one(conn, query)
-
-
-def remove_interface(conn, caller, router_id, wanted):
-    """Disconnect a router from a subnet; the port goes."""
-    caller.require_writer()
-    router = get(conn, caller, router_id)
-    conditions = []
-    if 'port_id' in wanted:
-        conditions.append(PORTS.c.id == wanted['port_id'])
-    if 'subnet_id' in wanted:
-        conditions.append(tables.allocations.c.subnet_id == wanted['subnet_id'])
-    port = _interface_port(conn, router_id, *conditions)
-    if port is None:
-        raise _no_interface(router_id, wanted)
-    floating = tables.floating_ips
-    if conn.execute(
-        sa.select(floating.c.id)
-        .join(PORTS, PORTS.c.id == floating.c.port_id)
-        .where(floating.c.router_id == router_id, PORTS.c.network_id == port['network_id'])
-        .limit(1)
-    ).first():
-        raise faults.Conflict(
-            f'Router interface for subnet {port["subnet_id"]} on router '
-            f'{router_id} cannot be deleted, as it is required by one or more '
-            f'floating IPs.',
-            'RouterInterfaceInUseByFloatingIP',
-        )
-    port_records.remove(conn, port['id'])
-    return _interface(router, port, port['subnet_id'])
-
-
-def _no_interface(router_id, wanted):
-    if 'port_id' in wanted:
-        return faults.NotFound(
-            f'Router {router_id} does not have an interface with id {wanted["port_id"]}',
-            'RouterInterfaceNotFound',
-        )
-    return faults.NotFound(
-        f'Router {router_id} has no interface on subnet {wanted["subnet_id"]}',
-        'RouterInterfaceNotFoundForSubnet',
-    )
-
-
-def _check_routes(routes):
-    """Raise BadRequest for routes not to a network by an address, and for repeated ones."""
+def _check_routes(routes: Sequence[dict[str, str]]) -> None:
+    """Raise BadRequest for repeated routes and for invalid destinations or next hops."""
     for route in routes:
         hop = addresses.parse(route['nexthop'])
         subnets.network_of(route['destination'], hop.version)
@@ -300,8 +201,10 @@ def _check_routes(routes):
             raise standard.invalid(f'Duplicate items in the list of routes: {route}')
 
 
-def add_routes(conn, caller, router_id, routes):
-    """Add those routes that a router does not have, and return its row."""
+def add_routes(
+    conn: sa.Connection, caller: callers.Caller, router_id: str, routes: list[bodies.Json]
+) -> database.Row:
+    """Add the routes that the router does not have yet. Return its row."""
     _check_routes(routes)
     row = get(conn, caller, router_id)
     found = row['routes'] + [route for route in routes if route not in row['routes']]
@@ -314,8 +217,10 @@ def add_routes(conn, caller, router_id, routes):
     return standard.save(conn, ROUTERS, row, routes=found)
 
 
-def remove_routes(conn, caller, router_id, routes):
-    """Remove those routes that a router has, and return its row."""
+def remove_routes(
+    conn: sa.Connection, caller: callers.Caller, router_id: str, routes: list[bodies.Json]
+) -> database.Row:
+    """Remove the routes that the router has. Return its row."""
     row = get(conn, caller, router_id)
     kept = [route for route in row['routes'] if route not in routes]
     return standard.save(conn, ROUTERS, row, routes=kept)
@@ -334,34 +239,19 @@ RESOURCE = resources.Resource(
 )
 
 
-class InterfaceResource:
-    """Requests to add and remove the interfaces of a router."""
-
-    def __init__(self, db):
-        self._db = db
-
-    def _change(self, req, resp, router_id, function):
-        wanted = bodies.read(req, INTERFACE_BODY)
-        if not wanted.keys() & {'subnet_id', 'port_id'}:
-            raise faults.BadRequest(
-                'Bad router request: Either subnet_id or port_id must be specified.', 'BadRequest'
-            )
-        resp.media = self._db.change(function, req.context.caller, router_id, wanted)
-
-    def on_put_add(self, req, resp, router_id):
-        self._change(req, resp, router_id, add_interface)
-
-    def on_put_remove(self, req, resp, router_id):
-        self._change(req, resp, router_id, remove_interface)
-
-
 class RoutesResource:
-    """Requests to add and remove some of the routes of a router, beside changes by others."""
+    """Answers requests to add and remove single routes of a router."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def _change(self, req, resp, router_id, function):
+    def _change(
+        self,
+        req: web.Request,
+        resp: falcon.Response,
+        router_id: str,
+        function: resources.Change,
+    ) -> None:
         caller = req.context.caller
         routes = bodies.read(req, ROUTES_BODY, 'router')['routes']
         caller.require_writer()
@@ -369,8 +259,8 @@ class RoutesResource:
         with self._db.read() as conn:
             resp.media = {'router': view(conn, row, caller)}
 
-    def on_put_add(self, req, resp, router_id):
+    def on_put_add(self, req: web.Request, resp: falcon.Response, router_id: str) -> None:
         self._change(req, resp, router_id, add_routes)
 
-    def on_put_remove(self, req, resp, router_id):
+    def on_put_remove(self, req: web.Request, resp: falcon.Response, router_id: str) -> None:
         self._change(req, resp, router_id, remove_routes)

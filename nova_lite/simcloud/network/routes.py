@@ -1,17 +1,25 @@
 """Routes below /network."""
 
+import falcon
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import address_scopes
 from nova_lite.simcloud.network import auto_topology
 from nova_lite.simcloud.network import bindings
 from nova_lite.simcloud.network import floating_ips
 from nova_lite.simcloud.network import networks
+from nova_lite.simcloud.network import plugging
 from nova_lite.simcloud.network import ports
 from nova_lite.simcloud.network import qos
 from nova_lite.simcloud.network import qos_rules
 from nova_lite.simcloud.network import quotas
 from nova_lite.simcloud.network import rbac
+from nova_lite.simcloud.network import router_interfaces
 from nova_lite.simcloud.network import routers
 from nova_lite.simcloud.network import security_groups
 from nova_lite.simcloud.network import security_rules
@@ -21,7 +29,7 @@ from nova_lite.simcloud.network import tags
 from nova_lite.simcloud.network import trunks
 
 PREFIX = '/network'
-# {alias: name} of extensions. Clients decide by the alias which requests to send.
+# {alias: name} of extensions. Clients choose their requests by these aliases.
 EXTENSIONS = {
     'address-scope': 'Address scope',
     'allowed-address-pairs': 'Allowed Address Pairs',
@@ -82,12 +90,12 @@ ZONES = {
 }
 
 
-def _versions(req):
+def _versions(req: web.Request) -> dict[str, list[database.Row]]:
     link = {'rel': 'self', 'href': f'{req.context.public_url}{PREFIX}/v2.0/'}
     return {'versions': [{'id': 'v2.0', 'status': 'CURRENT', 'links': [link]}]}
 
 
-def _collections(req):
+def _collections(req: web.Request) -> dict[str, list[bodies.Json]]:
     base = f'{req.context.public_url}{PREFIX}/v2.0'
     return {
         'resources': [
@@ -105,7 +113,7 @@ class Extensions:
     """The extensions of Neutron that simcloud has."""
 
     @staticmethod
-    def _view(alias):
+    def _view(alias: str) -> bodies.Json:
         return {
             'alias': alias,
             'name': EXTENSIONS[alias],
@@ -114,10 +122,10 @@ class Extensions:
             'updated': '2020-01-01T00:00:00-00:00',
         }
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         resp.media = {'extensions': [self._view(alias) for alias in EXTENSIONS]}
 
-    def on_get_one(self, req, resp, alias):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, alias: str) -> None:
         if alias not in EXTENSIONS:
             raise faults.NotFound(
                 f'Extension with alias {alias[:64]} does not exist', 'ExtensionNotFound'
@@ -125,7 +133,12 @@ class Extensions:
         resp.media = {'extension': self._view(alias)}
 
 
-def add(app, db, events, plugging):
+def add(
+    app: routing.App,
+    db: database.Database,
+    events: external_events.Sender,
+    plugging: plugging.Plugging,
+) -> None:
     """Put the network service's routes into `app`."""
     v2 = f'{PREFIX}/v2.0'
     app.add_route(PREFIX, routing.Document(_versions))
@@ -133,9 +146,9 @@ def add(app, db, events, plugging):
     routing.add_crud(app, f'{v2}/extensions', Extensions(), 'alias')
     app.add_route(f'{v2}/availability_zones', routing.Document(ZONES))
     routing.add_crud(app, f'{v2}/qos/rule-types', qos_rules.RuleTypes(), 'name')
-    # It has no hosts of its own.
+    # The simulated network service has no agents.
     app.add_route(f'{v2}/agents', routing.Document({'agents': []}))
-    # None of the services that need one, such as VPN, is here.
+    # Services that need a provider, such as VPN, are not simulated.
     app.add_route(f'{v2}/service-providers', routing.Document({'service_providers': []}))
     for path, resource, field in (
         ('networks', networks.RESOURCE, 'network_id'),
@@ -161,23 +174,30 @@ def add(app, db, events, plugging):
             tag = tags.TagResource(db, resource.revisions)
             routing.add_crud(app, f'{v2}/{path}/{{{field}}}/tags', tag, 'tag')
     tag = tags.TagResource(db, qos.POLICIES, qos.POLICY.permit)
-    # As in Neutron, not below qos/policies.
+    # As in Neutron, tags of QoS policies are not below qos/policies.
     routing.add_crud(app, f'{v2}/policies/{{policy_id}}/tags', tag, 'tag')
     _add_actions(app, db, v2, plugging)
-    quota = quotas.QuotaResource(db)
-    routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
-    for path in ('default', 'details', 'details.json'):
-        suffix = path.removesuffix('.json')
-        app.add_route(f'{v2}/quotas/{{project_id}}/{path}', quota, suffix=suffix)
+    _add_quotas(app, db, v2)
     app.add_route(
         f'{v2}/auto-allocated-topology/{{project_id}}', auto_topology.TopologyResource(db)
     )
 
 
-def _add_actions(app, db, v2, plugging):
-    """Put the routes below single routers, bindings and trunks into `app`."""
+def _add_quotas(app: routing.App, db: database.Database, v2: str) -> None:
+    """Put the routes of quotas into `app`."""
+    quota = quotas.QuotaResource(db)
+    routing.add_crud(app, f'{v2}/quotas', quota, 'project_id')
+    for path in ('default', 'details', 'details.json'):
+        suffix = path.removesuffix('.json')
+        app.add_route(f'{v2}/quotas/{{project_id}}/{path}', quota, suffix=suffix)
+
+
+def _add_actions(
+    app: routing.App, db: database.Database, v2: str, plugging: plugging.Plugging
+) -> None:
+    """Put the routes of actions on routers, bindings and trunks into `app`."""
     router = f'{v2}/routers/{{router_id}}'
-    interface, extra = routers.InterfaceResource(db), routers.RoutesResource(db)
+    interface, extra = router_interfaces.InterfaceResource(db), routers.RoutesResource(db)
     for name in ('add', 'remove'):
         app.add_route(f'{router}/{name}_router_interface', interface, suffix=name)
         app.add_route(f'{router}/{name}_extraroutes', extra, suffix=name)

@@ -1,8 +1,12 @@
 """/v2.0/security-group-rules."""
 
 import ipaddress
+import typing
+
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
@@ -49,7 +53,7 @@ SAME = bodies.words(
 FILTERS = {name: name for name in SAME}
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one rule."""
     prefix = row['remote_ip_prefix']
     return {
@@ -60,13 +64,13 @@ def view(row):
     }
 
 
-def insert(conn, group, **values):
-    """Store a rule of `group` and return its row."""
+def insert(conn: sa.Connection, group: database.Row, **values: typing.Any) -> database.Row:
+    """Insert a rule of `group` and return its row."""
     own = {'project_id': group['project_id'], 'security_group_id': group['id']}
     return database.insert(conn, RULES, **own, **values)
 
 
-def _protocol(wanted):
+def _protocol(wanted: bodies.Json) -> str | None:
     protocol = wanted.get('protocol')
     if protocol is None or str(protocol).lower() in ('any', '0', 'ip'):
         return None
@@ -83,7 +87,7 @@ def _protocol(wanted):
     return protocol
 
 
-def _ports(wanted, protocol):
+def _ports(wanted: bodies.Json, protocol: str | None) -> tuple[int | None, int | None]:
     ends = [wanted.get(name) for name in ('port_range_min', 'port_range_max')]
     low, high = (int(end) if end is not None else None for end in ends)
     if low is None and high is None:
@@ -108,8 +112,8 @@ def _ports(wanted, protocol):
     return low, high
 
 
-def _remote(wanted, ethertype):
-    """Return (prefix, group id), at most one of them."""
+def _remote(wanted: bodies.Json, ethertype: str) -> tuple[str | None, str | None]:
+    """Return (prefix, group id) of the remote end; at most one of both is not None."""
     prefix, group_id = wanted.get('remote_ip_prefix'), wanted.get('remote_group_id')
     if prefix and group_id:
         raise faults.BadRequest(
@@ -127,11 +131,11 @@ def _remote(wanted, ethertype):
             f'Conflicting value ethertype {ethertype} for CIDR {prefix}',
             'SecurityGroupRuleParameterConflict',
         )
-    # As it was given, and with a length; the view has the network as well.
+    # As it was given, with a prefix length. The view also shows the normalized network.
     return str(ipaddress.ip_interface(prefix)), None
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row | None:
     """Add a rule from a request's values and return its row."""
     group = standard.get(conn, caller, tables.groups, wanted['security_group_id'])
     quotas.require(conn, RULES, group['project_id'])
@@ -159,8 +163,8 @@ def create(conn, caller, wanted):
     return insert(conn, group, **values, description=wanted.get('description') or '')
 
 
-def delete(conn, caller, rule_id):
-    """Remove a rule."""
+def delete(conn: sa.Connection, caller: callers.Caller, rule_id: str) -> None:
+    """Delete a rule."""
     standard.get(conn, caller, RULES, rule_id)
     database.delete(conn, RULES, id=rule_id)
 

@@ -4,11 +4,14 @@ import ipaddress
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud.network import address_scopes
+from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import rbac_access
 from nova_lite.simcloud.network import standard
 from nova_lite.simcloud.network import tables
@@ -34,12 +37,12 @@ FILTERED = bodies.words('ip_version shared is_default address_scope_id default_q
 SHOWN = (*FILTERED, *LENGTHS, 'prefixes')
 
 
-def view(row):
+def view(row: database.Row) -> bodies.Json:
     """Return one pool."""
     return standard.view(row, *SHOWN)
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may use a pool."""
     return sa.or_(standard.own(caller, POOLS), POOLS.c.shared, rbac_access.granted(caller, POOLS))
 
@@ -47,8 +50,8 @@ def visible(caller):
 get = standard.getter(POOLS, visible)
 
 
-def _prefixes(texts):
-    """Return networks that are apart from each other, in order."""
+def _prefixes(texts: list[str]) -> list[addresses.Network]:
+    """Return the prefixes as networks that do not overlap, in order. Raise BadRequest."""
     try:
         found = [ipaddress.ip_network(text, strict=False) for text in texts]
     except ValueError as error:
@@ -57,11 +60,13 @@ def _prefixes(texts):
         raise faults.BadRequest(
             'Cannot mix IPv4 and IPv6 prefixes in a subnet pool.', 'PrefixVersionMismatch'
         )
-    return list(ipaddress.collapse_addresses(found))
+    v4 = [network for network in found if isinstance(network, ipaddress.IPv4Network)]
+    v6 = [network for network in found if isinstance(network, ipaddress.IPv6Network)]
+    return [*ipaddress.collapse_addresses(v4), *ipaddress.collapse_addresses(v6)]
 
 
-def _columns(conn, caller, row):
-    """Return the columns that follow from the others of a new or changed pool."""
+def _columns(conn: sa.Connection, caller: callers.Caller, row: database.Row) -> database.Row:
+    """Return the computed columns of a new or changed pool. Raise BadRequest or Conflict."""
     prefixes = _prefixes(row['prefixes'])
     version = prefixes[0].version
     low = row.get('min_prefixlen', BOUNDS[version][0])
@@ -86,7 +91,7 @@ def _columns(conn, caller, row):
     return {**lengths, 'ip_version': version, 'prefixes': [str(each) for each in prefixes]}
 
 
-def _require_no_default(conn, version):
+def _require_no_default(conn: sa.Connection, version: int) -> None:
     if database.exists(conn, POOLS, is_default=True, ip_version=version):
         raise standard.invalid(
             'A default subnetpool for this IP family has already been set. Only one default may '
@@ -94,17 +99,22 @@ def _require_no_default(conn, version):
         )
 
 
-def default_id(conn, caller, version):
-    """Return the id of the default pool of an IP version. Raise BadRequest if there is none."""
+def default_id(conn: sa.Connection, caller: callers.Caller, version: int) -> str:
+    """Return the id of the default pool for an IP version. Raise BadRequest if there is none."""
     row = database.find(conn, POOLS, visible(caller), is_default=True, ip_version=version)
     if row is None:
         raise faults.BadRequest(
             f'Bad subnets request: No default subnetpool found for IPv{version}.', 'BadRequest'
         )
-    return row['id']
+    return str(row['id'])
 
 
-def _require_free_in(conn, scope, prefixes, pool_id):
+def _require_free_in(
+    conn: sa.Connection,
+    scope: database.Row,
+    prefixes: list[addresses.Network],
+    pool_id: str | None,
+) -> None:
     for other in database.find_all(conn, POOLS, address_scope_id=scope['id']):
         known = [] if other['id'] == pool_id else _prefixes(other['prefixes'])
         for prefix in prefixes:
@@ -116,13 +126,13 @@ def _require_free_in(conn, scope, prefixes, pool_id):
                 )
 
 
-def _require_allowed(caller, wanted):
+def _require_allowed(caller: callers.Caller, wanted: bodies.Json) -> None:
     for name in ('shared', 'is_default'):
         if wanted.get(name):
             caller.require_admin(f'setting {name} of a subnet pool')
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a pool and return its row."""
     _require_allowed(caller, wanted)
     values = _columns(conn, caller, wanted)
@@ -131,8 +141,10 @@ def create(conn, caller, wanted):
     return standard.insert(conn, caller, POOLS, wanted, **values)
 
 
-def update(conn, caller, pool_id, wanted):
-    """Change a pool, whose prefixes may only grow. Return its row."""
+def update(
+    conn: sa.Connection, caller: callers.Caller, pool_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Change a pool and return its row. Raise BadRequest if its prefixes would shrink."""
     _require_allowed(caller, wanted)
     row = standard.get(conn, caller, POOLS, pool_id)
     values = standard.columns(POOLS, wanted)
@@ -150,8 +162,8 @@ def update(conn, caller, pool_id, wanted):
     return standard.save(conn, POOLS, row, **values)
 
 
-def delete(conn, caller, pool_id):
-    """Remove a pool from which no subnet has its addresses."""
+def delete(conn: sa.Connection, caller: callers.Caller, pool_id: str) -> None:
+    """Delete a pool. Raise BadRequest if a subnet has its addresses from the pool."""
     standard.get(conn, caller, POOLS, pool_id)
     if _used(conn, pool_id):
         raise faults.BadRequest(
@@ -162,7 +174,7 @@ def delete(conn, caller, pool_id):
     database.delete(conn, POOLS, id=pool_id)
 
 
-def _used(conn, pool_id):
+def _used(conn: sa.Connection, pool_id: str) -> list[addresses.Network]:
     """Return the networks of the subnets of a pool."""
     subnets = tables.subnets
     joined = sa.select(subnets.c.cidr).join(MEMBERS, MEMBERS.c.subnet_id == subnets.c.id)
@@ -170,14 +182,19 @@ def _used(conn, pool_id):
     return [ipaddress.ip_network(cidr) for cidr in found]
 
 
-def _is_within(network, other):
-    return network.version == other.version and network.subnet_of(other)
+def _is_within(network: addresses.Network, other: addresses.Network) -> bool:
+    return network.prefixlen >= other.prefixlen and network.network_address in other
 
 
-def allocate(conn, caller, wanted, network):
-    """Return the addresses of a new subnet of a pool.
+def allocate(
+    conn: sa.Connection,
+    caller: callers.Caller,
+    wanted: bodies.Json,
+    network: addresses.Network | None,
+) -> addresses.Network:
+    """Return the network of a new subnet of a pool. Raise BadRequest or Conflict.
 
-    network: the requested ones; None: the first free ones of the requested length
+    network: the requested network; None: the first free network of the requested prefix length
     """
     pool = get(conn, caller, wanted['subnetpool_id'])
     if pool['ip_version'] != wanted['ip_version']:
@@ -196,13 +213,13 @@ def allocate(conn, caller, wanted, network):
     length = pool['default_prefixlen'] if length is None else length
     _require_length(pool, length)
     for prefix in prefixes:
-        network = _free(prefix, length, used)
-        if network is not None:
-            return network
+        free = _free(prefix, length, used)
+        if free is not None:
+            return free
     raise _insufficient(f'Insufficient prefix space to allocate subnet size /{length}')
 
 
-def _require_length(pool, length):
+def _require_length(pool: database.Row, length: int) -> None:
     for is_wrong, bound, kind in (
         (length < pool['min_prefixlen'], pool['min_prefixlen'], 'Min'),
         (length > pool['max_prefixlen'], pool['max_prefixlen'], 'Max'),
@@ -215,12 +232,14 @@ def _require_length(pool, length):
             )
 
 
-def _insufficient(reason):
+def _insufficient(reason: str) -> faults.Conflict:
     return faults.Conflict(f'Failed to allocate subnet: {reason}.', 'SubnetAllocationError')
 
 
-def _free(prefix, length, used):
-    """Return the first network of this prefix length that overlaps none of `used`, or None."""
+def _free(
+    prefix: addresses.Network, length: int, used: list[addresses.Network]
+) -> addresses.Network | None:
+    """Return the first network of this length that overlaps no network in `used`, or None."""
     start, end = int(prefix.network_address), int(prefix.broadcast_address)
     size = 1 << (prefix.max_prefixlen - length)
     while start + size - 1 <= end:
@@ -232,10 +251,10 @@ def _free(prefix, length, used):
     return None
 
 
-def require_affinity(conn, pool_id, others):
-    """Refuse a subnet of a pool, or of none, beside others of its network and IP version.
+def require_affinity(conn: sa.Connection, pool_id: str | None, others: list[database.Row]) -> None:
+    """Raise BadRequest if a subnet does not fit the other subnets of its network and IP version.
 
-    All of them are of the same pool, or of pools of one address scope.
+    All subnets must have the same pool, or pools of one address scope. pool_id: None for no pool
     """
     known = of_subnets(conn, [row['id'] for row in others])
     ids = {pool_id, *(known.get(row['id']) for row in others)}
@@ -248,19 +267,19 @@ def require_affinity(conn, pool_id, others):
         )
 
 
-def join(conn, subnet_id, pool_id):
-    """Record of which pool a new subnet is."""
+def join(conn: sa.Connection, subnet_id: str, pool_id: str) -> None:
+    """Record the pool of a new subnet."""
     database.insert(conn, MEMBERS, subnet_id=subnet_id, subnet_pool_id=pool_id)
 
 
-def of_subnets(conn, ids):
-    """Return {subnet id: pool id} of the subnets that are of a pool."""
+def of_subnets(conn: sa.Connection, ids: list[str]) -> dict[str, str]:
+    """Return {subnet id: pool id} of the subnets that have a pool."""
     found = database.grouped(conn, MEMBERS.c.subnet_id, ids)
     return {subnet_id: row['subnet_pool_id'] for subnet_id, (row,) in found.items()}
 
 
-def leave(conn, subnet_id):
-    """Forget of which pool a subnet was."""
+def leave(conn: sa.Connection, subnet_id: str) -> None:
+    """Delete the record of the pool of a subnet."""
     database.delete(conn, MEMBERS, subnet_id=subnet_id)
 
 

@@ -4,10 +4,13 @@ import ipaddress
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.network import addresses
 from nova_lite.simcloud.network import networks
 from nova_lite.simcloud.network import standard
@@ -19,7 +22,7 @@ ADDRESS = {'type': 'string', 'maxLength': 64}
 IPV6_MODE = bodies.nullable({'enum': ['slaac', 'dhcpv6-stateful', 'dhcpv6-stateless']})
 
 
-def _pair(*names, extra=True):
+def _pair(*names: str, extra: bool = True) -> database.Row:
     return bodies.record(dict.fromkeys(names, ADDRESS), names, extra=extra)
 
 
@@ -53,7 +56,7 @@ UPDATE = bodies.wrapped('subnet', _UPDATABLE)
 FILTERED = bodies.words(
     'network_id ip_version cidr gateway_ip enable_dhcp ipv6_address_mode ipv6_ra_mode'
 )
-FILTERS = {
+FILTERS: standard.Filters = {
     **{name: name for name in FILTERED},
     'subnetpool_id': lambda ids: SUBNETS.c.id.in_(
         sa.select(tables.pooled_subnets.c.subnet_id).where(
@@ -64,13 +67,13 @@ FILTERS = {
 SHOWN = (*FILTERED, 'dns_nameservers', 'host_routes', 'allocation_pools')
 
 
-def views(conn, _req, found):
-    """Return rows with the pools that they are of."""
+def views(conn: sa.Connection, _req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
+    """Return subnets with the ids of their pools."""
     pools = subnet_pools.of_subnets(conn, [row['id'] for row in found])
     return [_view(row, pools.get(row['id'])) for row in found]
 
 
-def _view(row, pool_id):
+def _view(row: database.Row, pool_id: str | None) -> bodies.Json:
     return {
         **standard.view(row, *SHOWN),
         'service_types': [],
@@ -80,7 +83,7 @@ def _view(row, pool_id):
     }
 
 
-def visible(caller):
+def visible(caller: callers.Caller) -> shapes.Condition:
     """Return the condition that the caller may see the subnet's network."""
     return SUBNETS.c.network_id.in_(sa.select(tables.networks.c.id).where(networks.visible(caller)))
 
@@ -88,8 +91,8 @@ def visible(caller):
 get = standard.getter(SUBNETS, visible)
 
 
-def network_of(cidr, ip_version):
-    """Return a network of that IP version. Raise BadRequest."""
+def network_of(cidr: str, ip_version: int) -> addresses.Network:
+    """Return the network of a CIDR. Raise BadRequest if it is not of that IP version."""
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError as error:
@@ -99,8 +102,8 @@ def network_of(cidr, ip_version):
     return network
 
 
-def _all_but(network, gateway):
-    """Return the pools that hold every host address except the gateway's."""
+def _all_but(network: addresses.Network, gateway: addresses.Address | None) -> list[bodies.Json]:
+    """Return the allocation pools with all host addresses except the gateway's."""
     first, last = int(network.network_address), int(network.broadcast_address)
     if network.num_addresses > 2:
         first, last = first + 1, last - (1 if network.version == 4 else 0)
@@ -115,15 +118,17 @@ def _all_but(network, gateway):
     ]
 
 
-def _checked_pools(network, gateway, wanted):
-    """Return the requested pools in order, inside the network and apart from each other."""
+def _checked_pools(
+    network: addresses.Network, gateway: addresses.Address | None, wanted: list[bodies.Json]
+) -> list[bodies.Json]:
+    """Return the requested pools in order. Raise BadRequest or Conflict if they do not fit."""
     pairs = sorted(
         (addresses.parse(pool['start']), addresses.parse(pool['end']))
         for pool in wanted
         if _same_family(network, pool)
     )
     for start, end in pairs:
-        if start > end:
+        if int(start) > int(end):
             raise faults.BadRequest(
                 f'The allocation pool {start}-{end} is not valid.', 'InvalidAllocationPool'
             )
@@ -132,13 +137,13 @@ def _checked_pools(network, gateway, wanted):
                 f'The allocation pool {start}-{end} spans beyond the subnet cidr {network}.',
                 'OutOfBoundsAllocationPool',
             )
-        if gateway is not None and start <= gateway <= end:
+        if gateway is not None and int(start) <= int(gateway) <= int(end):
             raise faults.Conflict(
                 f'Gateway ip {gateway} conflicts with allocation pool {start}-{end}.',
                 'GatewayConflictWithAllocationPools',
             )
     for (_, end), (start, _) in zip(pairs, pairs[1:], strict=False):
-        if start <= end:
+        if int(start) <= int(end):
             raise faults.Conflict(
                 f'Found overlapping allocation pools for subnet {network}.',
                 'OverlappingAllocationPools',
@@ -146,15 +151,15 @@ def _checked_pools(network, gateway, wanted):
     return [{'start': str(start), 'end': str(end)} for start, end in pairs]
 
 
-def _same_family(network, pool):
+def _same_family(network: addresses.Network, pool: bodies.Json) -> bool:
     for name in ('start', 'end'):
         if addresses.parse(pool[name]).version != network.version:
             raise standard.invalid(f'{pool[name]} is not an IPv{network.version} address')
     return True
 
 
-def _gateway_of(network, wanted):
-    """Return the gateway's address: the first host unless another or none is asked for."""
+def _gateway_of(network: addresses.Network, wanted: bodies.Json) -> addresses.Address | None:
+    """Return the address of the gateway: the requested one, by default the first host; or None."""
     if 'gateway_ip' not in wanted:
         return network.network_address + (1 if network.num_addresses > 1 else 0)
     if wanted['gateway_ip'] in (None, ''):
@@ -165,8 +170,10 @@ def _gateway_of(network, wanted):
     return gateway
 
 
-def _require_fitting(conn, network_id, network, pool_id):
-    """Refuse addresses that do not go with the other subnets of the same IP version."""
+def _require_fitting(
+    conn: sa.Connection, network_id: str, network: addresses.Network, pool_id: str | None
+) -> None:
+    """Raise BadRequest if the network conflicts with other subnets of the same IP version."""
     others = [
         row
         for row in addresses.subnets_of(conn, network_id)
@@ -181,7 +188,7 @@ def _require_fitting(conn, network_id, network, pool_id):
     subnet_pools.require_affinity(conn, pool_id, others)
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a subnet from a request's values and return its row."""
     owner = networks.get_own(conn, caller, wanted['network_id'])
     version = wanted['ip_version']
@@ -209,7 +216,7 @@ def create(conn, caller, wanted):
     return row
 
 
-def _network(conn, caller, wanted):
+def _network(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> addresses.Network:
     cidr = wanted.get('cidr')
     network = network_of(cidr, wanted['ip_version']) if cidr else None
     if wanted.get('subnetpool_id'):
@@ -222,7 +229,9 @@ def _network(conn, caller, wanted):
     return network
 
 
-def update(conn, caller, subnet_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, subnet_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a subnet and return its row."""
     row = get(conn, caller, subnet_id)
     networks.get_own(conn, caller, row['network_id'])
@@ -231,9 +240,7 @@ def update(conn, caller, subnet_id, wanted):
     gateway = _gateway_of(network, {'gateway_ip': row['gateway_ip'], **wanted})
     values['gateway_ip'] = str(gateway) if gateway is not None else None
     if 'gateway_ip' in wanted or 'allocation_pools' in wanted:
-        pools = _checked_pools(
-            network, gateway, wanted.get('allocation_pools', row['allocation_pools'])
-        )
+        pools = _checked_pools(network, gateway, (row | wanted)['allocation_pools'])
         values |= {
             'allocation_pools': pools,
             'next_address': pools[0]['start'] if pools else row['next_address'],
@@ -241,8 +248,8 @@ def update(conn, caller, subnet_id, wanted):
     return standard.save(conn, SUBNETS, row, **values)
 
 
-def delete(conn, caller, subnet_id):
-    """Remove a subnet of which no port has an address."""
+def delete(conn: sa.Connection, caller: callers.Caller, subnet_id: str) -> None:
+    """Delete a subnet. Raise Conflict if a port has an address of the subnet."""
     row = get(conn, caller, subnet_id)
     networks.get_own(conn, caller, row['network_id'])
     if database.exists(conn, tables.allocations, subnet_id=subnet_id):

@@ -1,7 +1,9 @@
 """Tables of the network service, with the API's defaults.
 
-`standard` columns are those that every Neutron resource has.
+`_standard` returns the columns that every Neutron resource has.
 """
+
+import typing
 
 import sqlalchemy as sa
 
@@ -11,7 +13,7 @@ from nova_lite.simcloud import database
 Address = sa.String(64)
 
 
-def _standard():
+def _standard() -> tuple[sa.Column[typing.Any], ...]:
     return (
         sa.Column('id', database.Id, primary_key=True, default=runtime.new_uuid),
         sa.Column('project_id', database.Id, nullable=False, index=True),
@@ -82,7 +84,7 @@ subnet_pools = sa.Table(
     sa.Column('is_default', sa.Boolean, nullable=False, default=False),
 )
 
-# Apart from the subnets, whose table is older: kept states would lack a column.
+# Not a column of the subnets: databases of earlier versions would lack it.
 pooled_subnets = sa.Table(
     'network_pooled_subnets',
     database.METADATA,
@@ -128,7 +130,7 @@ bindings = sa.Table(
     sa.Index('network_port_bindings_by_host', 'host'),
 )
 
-# What the rules of a profile say of ports that a host was asked to plug.
+# The fate of ports that a host was asked to plug, drawn from the rules of a profile.
 plugs = sa.Table(
     'network_port_plugs',
     database.METADATA,
@@ -240,7 +242,7 @@ qos_policies = sa.Table(
 )
 
 
-# Apart from the policies, whose table is older.
+# Not a column of the policies: databases of earlier versions would lack it.
 qos_defaults = sa.Table(
     'network_qos_defaults',
     database.METADATA,
@@ -256,7 +258,7 @@ gateway_policies = sa.Table(
 )
 
 
-def _qos_rules(kind, amount, *more):
+def _qos_rules(kind: str, amount: str, *more: sa.Column[typing.Any]) -> sa.Table:
     return sa.Table(
         f'network_qos_{kind}_rules',
         database.METADATA,
@@ -267,11 +269,11 @@ def _qos_rules(kind, amount, *more):
     )
 
 
-def _direction():
+def _direction() -> sa.Column[typing.Any]:
     return sa.Column('direction', sa.String(16), nullable=False, default='egress')
 
 
-def _qos_limits(kind, amount, burst):
+def _qos_limits(kind: str, amount: str, burst: str) -> sa.Table:
     more = sa.Column(burst, sa.Integer, nullable=False, default=0)
     return _qos_rules(kind, amount, more, _direction())
 
@@ -282,7 +284,7 @@ bandwidth_limits = _qos_limits('bandwidth_limit', 'max_kbps', 'max_burst_kbps')
 packet_rate_limits = _qos_limits('packet_rate_limit', 'max_kpps', 'max_burst_kpps')
 dscp_marks = _qos_rules('dscp_marking', 'dscp_mark')
 
-# Words for a resource in messages, and the types of faults that clients read.
+# (name of a resource in messages, prefix of its types of faults) by table.
 TITLES = {
     networks.name: ('Network', 'Network'),
     subnets.name: ('Subnet', 'Subnet'),

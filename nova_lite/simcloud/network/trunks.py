@@ -1,13 +1,19 @@
-"""/v2.0/trunks: ports that carry the traffic of other ports, distinguished by their segments.
+"""/v2.0/trunks: parent ports that carry the traffic of subports, each in its own segment.
 
-The subports of a trunk are bound to the host of its parent port; see `bindings`.
+The subports of a trunk are bound to the host of its parent port; see `binding_records`.
 """
 
+import falcon
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud.network import bindings
+from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
+from nova_lite.simcloud.network import binding_records
 from nova_lite.simcloud.network import conversions
 from nova_lite.simcloud.network import plugging as plugs
 from nova_lite.simcloud.network import port_records
@@ -46,16 +52,18 @@ CHANGE = bodies.compiled(bodies.record({'sub_ports': _SUBPORTS}, ['sub_ports'], 
 get = standard.getter(TRUNKS)
 
 
-def _conflict(kind, message):
+def _conflict(kind: str, message: str) -> faults.Conflict:
     return faults.Conflict(message, kind)
 
 
-def _subport(row):
+def _subport(row: database.Row) -> database.Row:
     return {name: row[name] for name in ('port_id', *SEGMENT)}
 
 
-def _views(conn, found, plugging):
-    """Return trunks with their subports. They are as active as their parent ports."""
+def _views(
+    conn: sa.Connection, found: list[database.Row], plugging: plugs.Plugging
+) -> list[bodies.Json]:
+    """Return trunks with their subports. The status of a trunk is that of its parent port."""
     subports = database.grouped(conn, SUBPORTS.c.trunk_id, [row['id'] for row in found], 'port_id')
     parents = database.grouped(conn, tables.ports.c.id, [row['port_id'] for row in found])
     statuses = ports.statuses(conn, [row for (row,) in parents.values()], plugging)
@@ -69,8 +77,8 @@ def _views(conn, found, plugging):
     ]
 
 
-def _require_free(conn, port_id):
-    """Raise Conflict for a port that is of a trunk already."""
+def _require_free(conn: sa.Connection, port_id: str) -> None:
+    """Raise Conflict for a port that already belongs to a trunk."""
     trunk = port_records.trunk_of(conn, port_id)
     if trunk and trunk['port_id'] == port_id:
         raise _conflict(
@@ -81,12 +89,12 @@ def _require_free(conn, port_id):
         raise _conflict('TrunkPortInUse', f'Port {port_id} is in use by another trunk.')
 
 
-def _segment(conn, port, wanted):
+def _segment(conn: sa.Connection, port: database.Row, wanted: bodies.Json) -> tuple[str, int]:
     """Return (type, id) of the segment of a new subport. Raise BadRequest."""
     kind, number = (wanted.get(name) for name in SEGMENT)
     shown = {name: wanted[name] for name in ('port_id', *SEGMENT) if name in wanted}
     if kind == INHERIT:
-        network = database.find(conn, tables.networks, id=port['network_id'])
+        network = database.get(conn, tables.networks, id=port['network_id'])
         kind, number = network['network_type'], network['segmentation_id']
     if kind is None or number is None:
         raise standard.invalid(
@@ -100,7 +108,9 @@ def _segment(conn, port, wanted):
     return kind, number
 
 
-def _add(conn, caller, trunk, wanted):
+def _add(
+    conn: sa.Connection, caller: callers.Caller, trunk: database.Row, wanted: bodies.Json
+) -> None:
     """Make a port a subport of a trunk."""
     port = port_records.get(conn, caller, wanted['port_id'])
     _require_free(conn, port['id'])
@@ -120,20 +130,20 @@ def _add(conn, caller, trunk, wanted):
     database.insert(conn, SUBPORTS, port_id=port['id'], trunk_id=trunk['id'], **segment)
     standard.save(conn, tables.ports, port, device_owner=OWNER)
     parent_id = trunk['port_id']
-    active = bindings.active_of(parent_id, bindings.of_port(conn, parent_id))
-    bindings.rebind(conn, port['id'], host=active['host'])
+    active = binding_records.active_of(parent_id, binding_records.of_port(conn, parent_id))
+    binding_records.rebind(conn, port['id'], host=active['host'])
 
 
-def _remove(conn, port_id):
-    """Make a subport an ordinary port, on no host unless something else has it."""
+def _remove(conn: sa.Connection, port_id: str) -> None:
+    """Make a subport an ordinary port. Unbind it unless it has another device owner."""
     database.delete(conn, SUBPORTS, port_id=port_id)
-    port = database.find(conn, tables.ports, id=port_id)
+    port = database.get(conn, tables.ports, id=port_id)
     if port['device_owner'] == OWNER:
         standard.save(conn, tables.ports, port, device_owner='')
-        bindings.rebind(conn, port_id, host='')
+        binding_records.rebind(conn, port_id, host='')
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Make a port the parent of a new trunk and return the row of the trunk."""
     port = port_records.get(conn, caller, wanted['port_id'])
     _require_free(conn, port['id'])
@@ -143,28 +153,32 @@ def create(conn, caller, wanted):
     return row
 
 
-def update(conn, caller, trunk_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, trunk_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename, describe, enable or disable a trunk and return its row."""
     row = get(conn, caller, trunk_id)
     return standard.save(conn, TRUNKS, row, **standard.columns(TRUNKS, wanted))
 
 
-def delete(conn, caller, trunk_id):
-    """Remove a trunk; its ports stay."""
+def delete(conn: sa.Connection, caller: callers.Caller, trunk_id: str) -> None:
+    """Delete a trunk. Its ports remain."""
     get(conn, caller, trunk_id)
     for one in database.find_all(conn, SUBPORTS, trunk_id=trunk_id):
         _remove(conn, one['port_id'])
     database.delete(conn, TRUNKS, id=trunk_id)
 
 
-def _enabled(conn, caller, trunk_id):
+def _enabled(conn: sa.Connection, caller: callers.Caller, trunk_id: str) -> database.Row:
     row = get(conn, caller, trunk_id)
     if not row['admin_state_up']:
         raise _conflict('TrunkDisabled', f'Trunk {trunk_id} is currently disabled.')
     return row
 
 
-def add_subports(conn, caller, trunk_id, wanted):
+def add_subports(
+    conn: sa.Connection, caller: callers.Caller, trunk_id: str, wanted: list[bodies.Json]
+) -> database.Row:
     """Add subports to an enabled trunk and return its row."""
     row = _enabled(conn, caller, trunk_id)
     for one in wanted:
@@ -172,7 +186,9 @@ def add_subports(conn, caller, trunk_id, wanted):
     return standard.save(conn, TRUNKS, row)
 
 
-def remove_subports(conn, caller, trunk_id, wanted):
+def remove_subports(
+    conn: sa.Connection, caller: callers.Caller, trunk_id: str, wanted: list[bodies.Json]
+) -> database.Row:
     """Remove subports from an enabled trunk and return its row."""
     row = _enabled(conn, caller, trunk_id)
     for one in wanted:
@@ -185,10 +201,12 @@ def remove_subports(conn, caller, trunk_id, wanted):
     return standard.save(conn, TRUNKS, row)
 
 
-def resource(plugging):
-    """Return the resource, whose statuses are those of ports."""
+def resource(plugging: plugs.Plugging) -> resources.Resource:
+    """Return the resource for trunks. plugging: gives the statuses of parent ports"""
 
-    def views(conn, _req, found):
+    def views(
+        conn: sa.Connection, _req: web.Request, found: list[database.Row]
+    ) -> list[bodies.Json]:
         return _views(conn, found, plugging)
 
     return resources.Resource(
@@ -205,37 +223,43 @@ def resource(plugging):
 
 
 class SubportsResource:
-    """Lists and changes the subports of a trunk. Answers are not wrapped."""
+    """Answers requests to list, add and remove subports of a trunk. Answers are not wrapped."""
 
-    def __init__(self, db, plugging):
+    def __init__(self, db: database.Database, plugging: plugs.Plugging) -> None:
         self._db = db
         self._plugging = plugging
 
-    def _change(self, req, resp, trunk_id, change):
+    def _change(
+        self,
+        req: web.Request,
+        resp: falcon.Response,
+        trunk_id: str,
+        change: resources.Change,
+    ) -> None:
         req.context.caller.require_writer()
         body = conversions.converted(bodies.parsed(req), CHANGE.schema)
         bodies.check(body, CHANGE)
         row = self._db.change(change, req.context.caller, trunk_id, body['sub_ports'])
         self._show(resp, row)
 
-    def _show(self, resp, row):
+    def _show(self, resp: falcon.Response, row: database.Row) -> None:
         with self._db.read() as conn:
             (resp.media,) = _views(conn, [row], self._plugging)
 
-    def on_get(self, req, resp, trunk_id):
+    def on_get(self, req: web.Request, resp: falcon.Response, trunk_id: str) -> None:
         with self._db.read() as conn:
             get(conn, req.context.caller, trunk_id)
             found = database.find_all(conn, SUBPORTS, trunk_id=trunk_id, order=['port_id'])
         resp.media = {'sub_ports': [_subport(row) for row in found]}
 
-    def on_put_add(self, req, resp, trunk_id):
+    def on_put_add(self, req: web.Request, resp: falcon.Response, trunk_id: str) -> None:
         self._change(req, resp, trunk_id, add_subports)
 
-    def on_put_remove(self, req, resp, trunk_id):
+    def on_put_remove(self, req: web.Request, resp: falcon.Response, trunk_id: str) -> None:
         self._change(req, resp, trunk_id, remove_subports)
 
 
-def add(app, db, path, plugging):
+def add(app: routing.App, db: database.Database, path: str, plugging: plugs.Plugging) -> None:
     """Put the routes of subports into `app`."""
     answers = SubportsResource(db, plugging)
     app.add_route(f'{path}/{{trunk_id}}/get_subports', answers)

@@ -1,22 +1,27 @@
-"""/v2/shares/{id}/action and /v2/share-access-rules: who may mount a share."""
+"""/v2/shares/{id}/action and /v2/share-access-rules: rights to mount a share."""
 
 import ipaddress
+import typing
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
+from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import shares
 from nova_lite.simcloud.share import tables
 
 RULES = tables.rules
-# What may be granted access to a share, by protocol; 'ip' for the others.
+# Kinds of clients that may be granted access to a share, by protocol; 'ip' by default.
 TYPES = {'CEPHFS': ('cephx',), 'NFS': ('ip', 'user'), 'CIFS': ('ip', 'user')}
 HIDDEN = '******'
 _LOCKS = {
@@ -38,7 +43,7 @@ DENY = bodies.wrapped(
 LIST = bodies.compiled(bodies.record({'access_list': {}}, ['access_list'], extra=False))
 
 
-def _view(conn, caller, row):
+def _view(conn: sa.Connection, caller: callers.Caller, row: database.Row) -> bodies.Json:
     shown = {**row, 'state': 'active'}
     for name in ('created_at', 'updated_at'):
         shown[name] = storage.stamp(row[name])
@@ -47,14 +52,16 @@ def _view(conn, caller, row):
     return shown
 
 
-def _require_address(text):
+def _require_address(text: str) -> None:
     try:
         ipaddress.ip_network(text)
     except ValueError as error:
         raise faults.BadRequest(f'Invalid input for access_to: {error}') from error
 
 
-def _allow(conn, caller, share_id, wanted):
+def _allow(
+    conn: sa.Connection, caller: callers.Caller, share_id: str, wanted: bodies.Json
+) -> database.Row:
     share = shares.owned(conn, caller, share_id)
     kind, access_to = wanted['access_type'], wanted['access_to']
     if kind not in TYPES.get(share['share_proto'], ('ip',)):
@@ -89,7 +96,7 @@ def _allow(conn, caller, share_id, wanted):
     return row
 
 
-def _deny(conn, caller, share_id, wanted):
+def _deny(conn: sa.Connection, caller: callers.Caller, share_id: str, wanted: bodies.Json) -> None:
     share = shares.owned(conn, caller, share_id)
     row = database.find(conn, RULES, id=wanted['access_id'], share_id=share['id'])
     if row is None:
@@ -100,28 +107,28 @@ def _deny(conn, caller, share_id, wanted):
     shares.remove_rule(conn, row['id'])
 
 
-def _unrestrict(conn, caller, row):
-    """Remove the locks of a rule that the caller may remove."""
-    removable = ('user', locks.context_of(caller))
+def _unrestrict(conn: sa.Connection, caller: callers.Caller, row: database.Row) -> None:
+    """Delete those locks of an access rule that the caller may delete."""
+    removable = ['user', locks.context_of(caller)]
     if caller.is_privileged:
-        removable = ('user', 'service', 'admin') if caller.is_admin else ('user', 'service')
+        removable = ['user', 'service', *(['admin'] if caller.is_admin else ())]
     condition = tables.locks.c.lock_context.in_(removable)
     database.delete(conn, tables.locks, condition, resource_id=row['id'])
 
 
-def _rules(conn, caller, share_id):
+def _rules(conn: sa.Connection, caller: callers.Caller, share_id: str) -> list[database.Row]:
     share = shares.get(conn, caller, share_id)
     rows = database.find_all(conn, RULES, share_id=share['id'], order=('created_at', 'id'))
     return [_view(conn, caller, row) for row in rows]
 
 
 class ActionResource:
-    """Answers the actions on a share."""
+    """Runs the actions on a share that requests name."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_post(self, req, resp, share_id):
+    def on_post(self, req: web.Request, resp: falcon.Response, share_id: str) -> None:
         body = bodies.parsed(req)
         caller = req.context.caller
         if not isinstance(body, dict) or len(body) != 1:
@@ -141,7 +148,14 @@ class ActionResource:
         else:
             raise faults.BadRequest(f'There is no such action: {action[:64]}')
 
-    def _change(self, req, function, share_id, body, validator):
+    def _change(
+        self,
+        req: web.Request,
+        function: resources.Change,
+        share_id: str,
+        body: bodies.Json,
+        validator: bodies.Validator,
+    ) -> typing.Any:
         bodies.check(body, validator)
         (wanted,) = body.values()
         if {*_LOCKS, 'unrestrict'} & wanted.keys():
@@ -152,17 +166,17 @@ class ActionResource:
 class RuleResource:
     """Answers requests for the access rules of a share."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         share_id = req.get_param('share_id')
         if not share_id:
             raise faults.BadRequest('Invalid input for share_id: it is missing.')
         with self._db.read() as conn:
             resp.media = {'access_list': _rules(conn, req.context.caller, share_id)}
 
-    def on_get_one(self, req, resp, access_id):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, access_id: str) -> None:
         caller = req.context.caller
         with self._db.read() as conn:
             row = database.find(conn, RULES, id=access_id)

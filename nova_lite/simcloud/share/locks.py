@@ -1,19 +1,23 @@
-"""/v2/resource-locks: what prevents the deletion of shares and access rules.
+"""/v2/resource-locks: locks that prevent the deletion of shares and access rules.
 
-A resource may have several locks. Those that a service or an administrator placed are removed
-by these alone.
+A resource may have several locks. Only a service or an administrator can delete the locks that a
+service or an administrator has placed.
 """
 
 import dataclasses
+import typing
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.share import microversion
 from nova_lite.simcloud.share import tables
 
@@ -36,14 +40,16 @@ FILTERS = bodies.words(
 )
 
 
-def context_of(caller):
-    """Return as what the caller places locks."""
+def context_of(caller: callers.Caller) -> str:
+    """Return the context of locks that the caller places: admin, service or user."""
     if caller.is_service:
         return 'service'
     return 'admin' if caller.is_admin else 'user'
 
 
-def place(conn, caller, project_id, **values):
+def place(
+    conn: sa.Connection, caller: callers.Caller, project_id: str, **values: typing.Any
+) -> database.Row:
     """Insert a lock and return its row."""
     return database.insert(
         conn,
@@ -55,7 +61,7 @@ def place(conn, caller, project_id, **values):
     )
 
 
-def require_none(conn, resource_type, resource_id):
+def require_none(conn: sa.Connection, resource_type: str, resource_id: str) -> None:
     """Raise Conflict if a lock prevents the deletion of a resource."""
     found = database.find(
         conn, LOCKS, resource_type=resource_type, resource_id=resource_id, resource_action=DELETE
@@ -66,12 +72,14 @@ def require_none(conn, resource_type, resource_id):
         )
 
 
-def has(conn, resource_id, action):
-    """Return whether a lock prevents an action on a resource."""
+def has(conn: sa.Connection, resource_id: str, action: str) -> bool:
+    """Return whether a resource has a lock against `action`."""
     return database.exists(conn, LOCKS, resource_id=resource_id, resource_action=action)
 
 
-def _create(conn, caller, wanted):
+def _create(
+    conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json
+) -> database.Row | None:
     kind, resource_id = wanted['resource_type'], wanted['resource_id']
     action = wanted.get('resource_action', DELETE)
     if action not in ACTIONS[kind]:
@@ -91,14 +99,14 @@ def _create(conn, caller, wanted):
     )
 
 
-def _get(conn, caller, lock_id):
+def _get(conn: sa.Connection, caller: callers.Caller, lock_id: str) -> database.Row:
     row = database.find(conn, LOCKS, id=lock_id)
     if row is None or not caller.sees(row['project_id']):
         raise faults.NotFound(f'Resource lock {lock_id[:64]} could not be found.')
     return row
 
 
-def _delete(conn, caller, lock_id):
+def _delete(conn: sa.Connection, caller: callers.Caller, lock_id: str) -> None:
     row = _get(conn, caller, lock_id)
     if row['lock_context'] == 'admin':
         caller.require_admin('deleting the lock of an administrator')
@@ -107,16 +115,17 @@ def _delete(conn, caller, lock_id):
     database.delete(conn, LOCKS, id=row['id'])
 
 
-def _view(row):
+def _view(row: database.Row) -> bodies.Json:
     times = {name: storage.stamp(row[name]) for name in ('created_at', 'updated_at')}
     return {**row, **times, 'links': []}
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     microversions.require(req, microversion.LOCKS)
-    # Clients of Manila have two names for this.
+    # Clients of Manila use two names for this parameter.
     if req.get_param('all_projects') and not req.get_param('all_tenants'):
-        req.params['all_tenants'] = req.get_param('all_projects')
+        params = typing.cast('dict[str, typing.Any]', req.params)
+        params['all_tenants'] = req.get_param('all_projects')
     return storage.listed(conn, req, LOCKS, FILTERS)
 
 

@@ -1,6 +1,9 @@
 """/v2/types: the only share type."""
 
+import falcon
+
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import web
 
 _SPECS = {'driver_handles_share_servers': 'False'}
 TYPE = {
@@ -18,10 +21,10 @@ NAMES = (TYPE['id'], TYPE['name'])
 class TypeResource:
     """Answers requests for the list of types and for one type."""
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         resp.media = {'share_types': [TYPE], 'volume_types': [TYPE]}
 
-    def on_get_one(self, req, resp, type_id):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, type_id: str) -> None:
         if type_id not in NAMES:
             raise faults.NotFound(f'Share type {type_id[:64]} could not be found.')
         resp.media = {'share_type': TYPE, 'volume_type': TYPE}

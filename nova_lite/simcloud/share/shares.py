@@ -3,13 +3,16 @@
 import dataclasses
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.share import locks
 from nova_lite.simcloud.share import share_types
 from nova_lite.simcloud.share import tables
@@ -26,7 +29,7 @@ _NAMES = {
     'display_description': bodies.OPTIONAL_STRING,
     'is_public': bodies.nullable(bodies.BOOLEAN),
 }
-# What clients send of features that the stand-in does not have.
+# Properties of a request for features that simcloud does not have.
 _ABSENT = bodies.words(
     'snapshot_id share_network_id share_group_id scheduler_hints mount_point_name'
     ' encryption_key_ref'
@@ -50,7 +53,7 @@ SHOWN = bodies.words(
     'id name description size share_proto status is_public availability_zone metadata'
     ' project_id user_id'
 )
-# Fields of features that the stand-in does not have.
+# Fields of an answer for features that simcloud does not have.
 CONSTANT = {
     'share_type': share_types.TYPE['id'],
     'share_type_name': share_types.TYPE['name'],
@@ -71,7 +74,7 @@ CONSTANT = {
 }
 
 
-def _links(req, row):
+def _links(req: web.Request, row: database.Row) -> list[dict[str, str]]:
     base = f'{req.context.public_url}/share'
     return [
         {'rel': 'self', 'href': f'{base}/v2/shares/{row["id"]}'},
@@ -79,12 +82,12 @@ def _links(req, row):
     ]
 
 
-def brief(req, row):
+def brief(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one share in GET /shares."""
     return {'id': row['id'], 'name': row['name'], 'links': _links(req, row)}
 
 
-def view(req, row):
+def view(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one share."""
     shown = {
         **{name: row[name] for name in SHOWN},
@@ -97,7 +100,7 @@ def view(req, row):
     return shown
 
 
-def get(conn, caller, share_id):
+def get(conn: sa.Connection, caller: callers.Caller, share_id: str) -> database.Row:
     """Return a share that the caller may see. Raise NotFound."""
     row = database.find(conn, SHARES, id=share_id)
     if row is None or not (row['is_public'] or caller.sees(row['project_id'])):
@@ -105,7 +108,7 @@ def get(conn, caller, share_id):
     return row
 
 
-def owned(conn, caller, share_id):
+def owned(conn: sa.Connection, caller: callers.Caller, share_id: str) -> database.Row:
     """Return a share that the caller may change. Raise NotFound or Forbidden."""
     row = get(conn, caller, share_id)
     if not caller.sees(row['project_id']):
@@ -114,7 +117,7 @@ def owned(conn, caller, share_id):
     return row
 
 
-def create(conn, caller, wanted):
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row | None:
     """Insert a share from a request's values and return its row. It is available at once."""
     protocol = wanted['share_proto'].upper()
     if protocol not in PROTOCOLS:
@@ -138,8 +141,8 @@ def create(conn, caller, wanted):
     )
 
 
-def _named(wanted):
-    """Return the values that a request names by either of their names."""
+def _named(wanted: bodies.Json) -> database.Row:
+    """Return the name and description of a request, which has two keys for each."""
     values = {
         name: wanted.get(name, wanted.get(f'display_{name}'))
         for name in ('name', 'description')
@@ -150,14 +153,16 @@ def _named(wanted):
     return values
 
 
-def update(conn, caller, share_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, share_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename, describe or publish a share, and return its row."""
     row = owned(conn, caller, share_id)
     return database.save(conn, SHARES, row, **_named(wanted))
 
 
-def delete(conn, caller, share_id):
-    """Remove a share that is not locked, with its access rules and their locks."""
+def delete(conn: sa.Connection, caller: callers.Caller, share_id: str) -> None:
+    """Delete a share that is not locked, with its access rules and their locks."""
     row = owned(conn, caller, share_id)
     locks.require_none(conn, 'share', row['id'])
     for rule in database.find_all(conn, tables.rules, share_id=row['id']):
@@ -165,13 +170,13 @@ def delete(conn, caller, share_id):
     database.delete(conn, SHARES, id=row['id'])
 
 
-def remove_rule(conn, rule_id):
-    """Remove an access rule with its locks."""
+def remove_rule(conn: sa.Connection, rule_id: str) -> None:
+    """Delete an access rule with its locks."""
     database.delete(conn, tables.locks, resource_id=rule_id)
     database.delete(conn, tables.rules, id=rule_id)
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     if paging.flag_of(req, 'is_soft_deleted'):
         return []  # There is no recycle bin.
     return storage.listed(conn, req, SHARES, FILTERS)

@@ -1,15 +1,17 @@
 """Tables of the shared file system service, with the API's defaults."""
 
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
 
-# The availability zone of all shares that are given none.
+# The availability zone of shares whose request names none.
 ZONE = 'nova'
 
 
-def _identified():
+def _identified() -> tuple[sa.Column[typing.Any], sa.Column[typing.Any], sa.Column[typing.Any]]:
     return (*storage.identified(), sa.Column('updated_at', database.Time, nullable=False))
 
 

@@ -1,19 +1,22 @@
 """/v3/attachments: the attachment flow of microversion 3.27, completed in 3.44.
 
-Reserve (no connector), connect (PUT a connector), complete, delete. A volume may
-have several attachments for one server, which is what moves need; for several
-servers it must be multiattach. The rules are those of Cinder 29, with which
-tests/peers compares them.
+The flow is: reserve (no connector), connect (PUT a connector), complete, delete. A volume may have
+several attachments for one server, as moves need. To have attachments for several servers, it must
+be multiattach. The rules are those of Cinder 29; tests/peers compares both.
 """
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import qos_specs
 from nova_lite.simcloud.volume import records
@@ -50,14 +53,14 @@ FILTERS = {
     'attach_status': 'attach_status',
     'status': 'attach_status',
 }
-# Of a volume that is reserved: whatever else has it, and only for a server that has it already.
+# Statuses in which a volume can be reserved: in general, and for a server that already has it.
 RESERVABLE, SHARED = ('available', 'downloading'), ('available', 'in-use', 'downloading')
 OWN = ('in-use', 'reserved')
-# Defaults of the mode of an attachment and of its mountpoint in views.
+# Defaults of the mode and of the mountpoint of an attachment in views.
 NO_MODE, NO_MOUNTPOINT = 'null', 'na'
 
 
-def get(conn, caller, attachment_id):
+def get(conn: sa.Connection, caller: callers.Caller, attachment_id: str) -> database.Row:
     """Return one row that the caller's project owns. Raise NotFound."""
     row = database.find(conn, ATTACHMENTS, id=attachment_id)
     if row is None or not caller.sees(row['project_id']):
@@ -68,8 +71,8 @@ def get(conn, caller, attachment_id):
     return row
 
 
-def _take(conn, volume, instance_uuid):
-    """Mark a volume as reserved; one that the server has may be in use and stays so."""
+def _take(conn: sa.Connection, volume: database.Row, instance_uuid: str | None) -> None:
+    """Mark a volume as reserved. A volume in use by the same server stays in use."""
     allowed = SHARED if volume['multiattach'] else RESERVABLE
     if volume['status'] in allowed:
         records.save(conn, volume, status='reserved')
@@ -86,10 +89,10 @@ def _take(conn, volume, instance_uuid):
         )
 
 
-def create(conn, caller, wanted):
-    """Insert an attachment, with a connection if a connector is given; return its row.
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Insert an attachment, with a connection if a connector is given. Return its row.
 
-    Unlike `update` this connects a volume to a second host, as a server that moves needs.
+    Unlike `update`, this can connect a volume to a second host, as a server that moves needs.
     """
     row = _reserve(conn, caller, wanted)
     if not wanted.get('connector'):
@@ -97,7 +100,7 @@ def create(conn, caller, wanted):
     return {**row, **_connect(conn, row, wanted['connector'], keep_mode=True)}
 
 
-def _reserve(conn, caller, wanted):
+def _reserve(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert an attachment without a connection and return its row."""
     caller.require_writer()
     volume = records.get(conn, caller, wanted['volume_uuid'])
@@ -118,8 +121,10 @@ def _reserve(conn, caller, wanted):
     )
 
 
-def connection_info(conn, volume, attachment_id, mode):
-    """Return what a hypervisor needs to reach the volume; there is no storage behind it."""
+def connection_info(
+    conn: sa.Connection, volume: database.Row, attachment_id: str | None, mode: str
+) -> bodies.Json:
+    """Return the connection info of a volume for a hypervisor. No storage is behind it."""
     type_id = volume['volume_type_id']
     return {
         'driver_volume_type': 'fake',
@@ -136,11 +141,13 @@ def connection_info(conn, volume, attachment_id, mode):
     }
 
 
-def update(conn, caller, attachment_id, connector):
-    """Export the volume to the host of `connector` and return the row.
+def update(
+    conn: sa.Connection, caller: callers.Caller, attachment_id: str, connector: dict[str, str]
+) -> database.Row:
+    """Export the volume to the host of `connector`. Return the row of the attachment.
 
-    Refused while any attachment of the volume is connected and there are several, unless
-    the volume is multiattach.
+    Raise Conflict if the volume is not multiattach and has several attachments, one of them
+    connected.
     """
     caller.require_writer()
     row = get(conn, caller, attachment_id)
@@ -159,16 +166,18 @@ def update(conn, caller, attachment_id, connector):
     return {**row, **_connect(conn, row, connector)}
 
 
-def _connect(conn, row, connector, *, keep_mode=False):
-    """Write that the host of `connector` can reach the volume; return what the answer shows.
+def _connect(
+    conn: sa.Connection, row: database.Row, connector: database.Row, *, keep_mode: bool = False
+) -> bodies.Json:
+    """Store the connection of the host of `connector` to the volume. Return what the answer adds.
 
-    keep_mode: the row keeps its mode, also where the connector names one
-    As Cinder does, the answer shows the row as it was, with the new connection.
+    keep_mode: whether the row keeps its mode even if the connector names a mode
+    As in Cinder, the answer shows the former row with the new connection.
     """
     mode = row['attach_mode']
     if mode == NO_MODE:
         mode = connector.get('mode') or 'rw'
-    volume = database.find(conn, tables.volumes, id=row['volume_id'])
+    volume = database.get(conn, tables.volumes, id=row['volume_id'])
     info = connection_info(conn, volume, row['id'], mode)
     database.save(
         conn,
@@ -186,8 +195,8 @@ def _connect(conn, row, connector, *, keep_mode=False):
     return {'connection_info': info}
 
 
-def complete(conn, caller, attachment_id):
-    """Complete the attachment: the volume is in use."""
+def complete(conn: sa.Connection, caller: callers.Caller, attachment_id: str) -> None:
+    """Complete an attachment. Its volume becomes in-use."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
@@ -195,8 +204,8 @@ def complete(conn, caller, attachment_id):
     records.save(conn, volume, status='in-use')
 
 
-def delete(conn, caller, attachment_id):
-    """Remove an attachment; the volume's other attachments are returned."""
+def delete(conn: sa.Connection, caller: callers.Caller, attachment_id: str) -> list[database.Row]:
+    """Delete an attachment. Return the other attachments of its volume."""
     caller.require_writer()
     row = get(conn, caller, attachment_id)
     volume = records.get(conn, caller, row['volume_id'])
@@ -208,46 +217,46 @@ def delete(conn, caller, attachment_id):
 class AttachmentResource:
     """Requests to list, create, show, update, complete and delete attachments."""
 
-    def __init__(self, db, compute):
+    def __init__(self, db: database.Database, compute: external_events.Sender) -> None:
         self._db = db
         self._compute = compute
 
-    def _listed(self, req):
-        """Return the rows of a page. As in Cinder, the answer has no link to the next one."""
+    def _listed(self, req: web.Request) -> list[database.Row]:
+        """Return the rows of a page. As in Cinder, the answer has no link to the next page."""
         with self._db.read() as conn:
             return storage.listed(conn, req, ATTACHMENTS, FILTERS)
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         resp.media = {'attachments': [views.attachment_brief(row) for row in self._listed(req)]}
 
-    def on_get_detail(self, req, resp):
+    def on_get_detail(self, req: web.Request, resp: falcon.Response) -> None:
         resp.media = {'attachments': [views.attachment(row) for row in self._listed(req)]}
 
-    def on_post(self, req, resp):
+    def on_post(self, req: web.Request, resp: falcon.Response) -> None:
         wanted = bodies.read(req, CREATE, 'attachment')
         if 'mode' in wanted and req.context.minor < 54:
             raise faults.BadRequest('Invalid input for attachment: mode needs microversion 3.54.')
         row = self._db.change(create, req.context.caller, wanted)
         resp.media = {'attachment': views.attachment(row)}
 
-    def on_get_one(self, req, resp, attachment_id):
+    def on_get_one(self, req: web.Request, resp: falcon.Response, attachment_id: str) -> None:
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         resp.media = {'attachment': views.attachment(row)}
 
-    def on_put_one(self, req, resp, attachment_id):
+    def on_put_one(self, req: web.Request, resp: falcon.Response, attachment_id: str) -> None:
         wanted = bodies.read(req, UPDATE, 'attachment')
         row = self._db.change(update, req.context.caller, attachment_id, wanted['connector'])
         resp.media = {'attachment': views.attachment(row)}
 
-    def on_delete_one(self, req, resp, attachment_id):
+    def on_delete_one(self, req: web.Request, resp: falcon.Response, attachment_id: str) -> None:
         with self._db.read() as conn:
             row = get(conn, req.context.caller, attachment_id)
         releases.check(req.context.caller, self._compute, [row])
         left = self._db.change(delete, req.context.caller, attachment_id)
         resp.media = {'attachments': [views.attachment_brief(row) for row in left]}
 
-    def on_post_action(self, req, resp, attachment_id):
+    def on_post_action(self, req: web.Request, resp: falcon.Response, attachment_id: str) -> None:
         microversions.require(req, 44)
         bodies.read(req, ACTION)
         self._db.change(complete, req.context.caller, attachment_id)

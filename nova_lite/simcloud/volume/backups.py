@@ -1,16 +1,20 @@
-"""/v3/backups: what a volume had when it was backed up, to be restored to the same or others."""
+"""/v3/backups: backups of volumes, which can be restored to the same or to other volumes."""
 
 import base64
 import json
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import routing
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
@@ -21,7 +25,7 @@ from nova_lite.simcloud.volume import volume_metadata
 BACKUPS = tables.backups
 SERVICE, CONTAINER = 'simcloud', 'volumebackups'
 FILTERS = ('name', 'status', 'volume_id')
-# Microversions in which a backup got these attributes of a request.
+# Microversions that added these attributes to the request for a backup.
 SINCE = {'metadata': 43, 'availability_zone': 51}
 _NAMES = {
     'name': bodies.OPTIONAL_STRING,
@@ -72,13 +76,13 @@ SHOWN = bodies.words(
 )
 
 
-def brief(req, row):
+def brief(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one backup in GET /backups."""
     links = views.links(req, 'backups', row['id'])
     return {'id': row['id'], 'name': row['name'] or None, 'links': links}
 
 
-def _detail(req, row, has_dependents):
+def _detail(req: web.Request, row: database.Row, has_dependents: bool) -> bodies.Json:
     minor, caller = req.context.minor, req.context.caller
     shown = {
         **brief(req, row),
@@ -102,17 +106,19 @@ def _detail(req, row, has_dependents):
     return shown
 
 
-def _details(conn, req, found):
+def _details(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     dependents = database.grouped(conn, BACKUPS.c.parent_id, [row['id'] for row in found])
     return [_detail(req, row, row['id'] in dependents) for row in found]
 
 
-def _invalid(reason):
+def _invalid(reason: str) -> faults.BadRequest:
     return faults.BadRequest(f'Invalid backup: {reason}')
 
 
-def _require_backable(conn, caller, volume, wanted):
-    """Return the snapshot that a request backs up instead of the volume as it is, or None."""
+def _require_backable(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> database.Row | None:
+    """Return the snapshot to back up; None for the volume itself. Raise BadRequest."""
     if volume['status'] not in ('available', 'in-use'):
         raise records.invalid(
             'Volume to be backed up must be available or in-use, but the current status is '
@@ -135,18 +141,18 @@ def _require_backable(conn, caller, volume, wanted):
     return snapshot
 
 
-def _parent(conn, volume):
-    """Return the id of the owner's latest backup of a volume that one can add to."""
+def _parent(conn: sa.Connection, volume: database.Row) -> str:
+    """Return the id of the latest backup of a volume that an incremental backup can build on."""
     order = ('data_timestamp', 'created_at', 'id')
     of_volume = {'volume_id': volume['id'], 'project_id': volume['project_id']}
     known = database.find_all(conn, BACKUPS, **of_volume, status='available', order=order)
     if not known:
         raise _invalid('No backups available to do an incremental backup.')
-    return known[-1]['id']
+    return str(known[-1]['id'])
 
 
-def create(conn, caller, wanted):
-    """Insert a backup and return it as it was when it began."""
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Insert a backup. Return its row as it was at the start, with the status of the start."""
     volume = records.get(conn, caller, wanted['volume_id'])
     snapshot = _require_backable(conn, caller, volume, wanted)
     parent_id = _parent(conn, volume) if wanted.get('incremental') else None
@@ -166,7 +172,9 @@ def create(conn, caller, wanted):
     return row
 
 
-def update(conn, caller, backup_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, backup_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename or describe a backup, or replace its metadata, and return its row."""
     row = records.get_backup(conn, caller, backup_id)
     if not wanted:
@@ -176,8 +184,10 @@ def update(conn, caller, backup_id, wanted):
     return database.save(conn, BACKUPS, row, **values)
 
 
-def delete(conn, caller, backup_id, *, force=False):
-    """Remove a backup that no incremental one adds to. force: whatever its state is"""
+def delete(
+    conn: sa.Connection, caller: callers.Caller, backup_id: str, *, force: bool = False
+) -> None:
+    """Delete a backup without incremental backups that build on it. force: in any status"""
     row = records.get_backup(conn, caller, backup_id)
     if row['status'] not in ('available', 'error') and not force:
         raise _invalid('Backup status must be available or error')
@@ -186,8 +196,10 @@ def delete(conn, caller, backup_id, *, force=False):
     database.delete(conn, BACKUPS, id=backup_id)
 
 
-def restore(conn, caller, backup_id, wanted):
-    """Write a backup to a volume, by default a new one. Return the volume."""
+def restore(
+    conn: sa.Connection, caller: callers.Caller, backup_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Restore a backup to a volume, by default to a new volume. Return the row of the volume."""
     row = records.get_backup(conn, caller, backup_id)
     if row['status'] != 'available':
         raise _invalid('Backup status must be available')
@@ -208,12 +220,12 @@ def restore(conn, caller, backup_id, wanted):
     return records.save(conn, volume, **records.contents(row))
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     return lists.listed(conn, req, BACKUPS, FILTERS)
 
 
-def _prepared(req, wanted):
-    """Return the values of a request. Raise BadRequest for those of later microversions."""
+def _prepared(req: web.Request, wanted: bodies.Json) -> database.Row:
+    """Return the values of a request. Raise BadRequest for values of later microversions."""
     if req.method == 'PUT':
         microversions.require(req, 9)
     for name, since in SINCE.items():
@@ -239,8 +251,8 @@ RESOURCE = resources.Resource(
 )
 
 
-def act(conn, caller, backup_id, action):
-    """Set the status of a backup, or delete it whatever its status."""
+def act(conn: sa.Connection, caller: callers.Caller, backup_id: str, action: bodies.Json) -> None:
+    """Set the status of a backup, or delete the backup in any status."""
     ((name, wanted),) = action.items()
     if name == FORCE_DELETE:
         caller.require_admin('forcing the deletion of a backup')
@@ -251,18 +263,20 @@ def act(conn, caller, backup_id, action):
     database.save(conn, BACKUPS, row, status=wanted['status'])
 
 
-def _recorded(text):
-    """Return the values of a record that `on_get_export` has made. Raise BadRequest."""
+def _recorded(text: str) -> database.Row:
+    """Return the values of an exported record (`on_get_export`). Raise BadRequest."""
     try:
-        values = bodies.decoded(base64.b64decode(text, validate=True))
+        values: database.Row = bodies.decoded(base64.b64decode(text, validate=True))
     except ValueError as error:
         raise faults.BadRequest("Invalid input received: Can't parse backup record.") from error
     bodies.check(values, RECORD)
     return values
 
 
-def insert_record(conn, caller, values):
-    """Insert a backup of a record and return its row."""
+def insert_record(
+    conn: sa.Connection, caller: callers.Caller, values: database.Row
+) -> database.Row:
+    """Insert a backup from the values of an exported record. Return its row."""
     if database.exists(conn, BACKUPS, id=values['id']):
         raise _invalid('Backup already exists in database.')
     owner = {'project_id': caller.owner_for(None), 'user_id': caller.user_id}
@@ -273,14 +287,14 @@ def insert_record(conn, caller, values):
 class BackupResource:
     """Actions on backups."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_post_action(self, req, resp, backup_id):
+    def on_post_action(self, req: web.Request, resp: falcon.Response, backup_id: str) -> None:
         self._db.change(act, req.context.caller, backup_id, bodies.read(req, ACTION))
         resp.status = falcon.HTTP_202
 
-    def on_post_restore(self, req, resp, backup_id):
+    def on_post_restore(self, req: web.Request, resp: falcon.Response, backup_id: str) -> None:
         wanted = bodies.read(req, RESTORE, 'restore')
         req.context.caller.require_writer()
         volume = self._db.change(restore, req.context.caller, backup_id, wanted)
@@ -293,7 +307,7 @@ class BackupResource:
             }
         }
 
-    def on_get_export(self, req, resp, backup_id):
+    def on_get_export(self, req: web.Request, resp: falcon.Response, backup_id: str) -> None:
         req.context.caller.require_admin('exporting the record of a backup')
         with self._db.read() as conn:
             row = records.get_backup(conn, req.context.caller, backup_id)
@@ -303,7 +317,7 @@ class BackupResource:
         record = {'backup_service': SERVICE, 'backup_url': base64.b64encode(text.encode()).decode()}
         resp.media = {'backup-record': record}
 
-    def on_post_import(self, req, resp):
+    def on_post_import(self, req: web.Request, resp: falcon.Response) -> None:
         req.context.caller.require_admin('importing the record of a backup')
         wanted = bodies.read(req, IMPORT, 'backup-record')
         row = self._db.change(insert_record, req.context.caller, _recorded(wanted['backup_url']))
@@ -311,7 +325,7 @@ class BackupResource:
         resp.media = {'backup': brief(req, row)}
 
 
-def add(app, db, path):
+def add(app: routing.App, db: database.Database, path: str) -> None:
     """Put the routes of BackupResource into `app`."""
     answers = BackupResource(db)
     app.add_route(f'{path}/import_record', answers, suffix='import')

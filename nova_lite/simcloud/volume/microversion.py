@@ -1,19 +1,22 @@
 """Microversions of the volume API, and the project id that its paths may carry."""
 
+import falcon
+
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
+from nova_lite.simcloud import web
 
 HEADER = 'OpenStack-API-Version'
 VERSIONS = microversions.Versions('volume', 3, 71, updated='2023-08-31T00:00:00Z', media=3)
 PREFIX = '/volume/v3'
-# First path segments that are collections and not a project's id.
+# First segments of paths that are collections and not the id of a project.
 COLLECTIONS = bodies.words(
     'volumes attachments snapshots types limits extensions os-quota-sets os-quota-class-sets'
     ' os-availability-zone os-services scheduler-stats group_types qos-specs os-volume-transfer'
     ' volume-transfers backups groups group_snapshots'
 )
-# The microversions that collections came with.
+# Microversions that added collections.
 SINCE = {
     'group_types': 11,
     'groups': 13,
@@ -23,8 +26,8 @@ SINCE = {
 }
 
 
-def requested(header):
-    """Return the minor version that a header requests, by default the oldest."""
+def requested(header: str | None) -> int:
+    """Return the minor version that a header requests; None: the oldest."""
     for part in (header or '').split(','):
         service, _, version = part.strip().partition(' ')
         if service == VERSIONS.service:
@@ -33,9 +36,9 @@ def requested(header):
 
 
 class VersionHeaders:
-    """Sets req.context.minor and removes the project id from the path."""
+    """Middleware that sets req.context.minor and removes the project id from the path."""
 
-    def process_request(self, req, resp):
+    def process_request(self, req: web.Request, resp: falcon.Response) -> None:
         if not req.path.startswith(PREFIX):
             return
         minor = requested(req.get_header(HEADER))

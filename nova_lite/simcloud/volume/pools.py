@@ -1,15 +1,20 @@
-"""/v3/scheduler-stats/get_pools: the two simulated back ends and what their volumes take up."""
+"""/v3/scheduler-stats/get_pools: the two simulated back ends and the space in use."""
 
+import falcon
+import sqlalchemy as sa
+
+from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import paging
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import tables
 
-# More than the quotas of any project allow; nothing is refused when a pool is full.
+# Larger than any use: a full pool refuses nothing.
 TOTAL_GB = 2**20
 FILTERED = 28
 
 
-def _capabilities(host, allocated_gb):
+def _capabilities(host: str, allocated_gb: int) -> bodies.Json:
     return {
         'volume_backend_name': host.partition('#')[2],
         'total_capacity_gb': TOTAL_GB,
@@ -23,8 +28,8 @@ def _capabilities(host, allocated_gb):
     }
 
 
-def _allocated(conn):
-    """Return {pool: GiB of the volumes that are in it}."""
+def _allocated(conn: sa.Connection) -> dict[str, int]:
+    """Return {pool: GiB of the volumes in the pool}."""
     allocated = dict.fromkeys(tables.HOSTS, 0)
     for row in database.find_all(conn, tables.volumes):
         allocated[row['admin_metadata'].get(tables.HOST, tables.HOSTS[0])] += row['size']
@@ -32,16 +37,16 @@ def _allocated(conn):
 
 
 class PoolResource:
-    """Names of the pools, and with `detail` what each can hold and holds."""
+    """Answers requests for the names of the pools, with `detail` also for their capacities."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         req.context.caller.require_admin('listing pools')
         name = req.get_param('name') if req.context.minor >= FILTERED else None
         names = [host for host in tables.HOSTS if name in (None, host)]
-        pools = [{'name': host} for host in names]
+        pools: list[bodies.Json] = [{'name': host} for host in names]
         if paging.flag_of(req, 'detail'):
             with self._db.read() as conn:
                 allocated = _allocated(conn)

@@ -1,15 +1,20 @@
-"""/v3/qos-specs: what volumes of a type may consume, for front ends and back ends."""
+"""/v3/qos-specs: limits for volumes of a type, for front ends and back ends to enforce."""
 
+from collections.abc import Sequence
 import dataclasses
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import routing
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import volume_types
 
@@ -19,7 +24,7 @@ CONSUMER = {'enum': ['front-end', BACK_END, BOTH]}
 _VALUES = {'patternProperties': {'^[a-zA-Z0-9_:. -]{1,255}$': bodies.STRING}}
 
 
-def _body(properties, required=()):
+def _body(properties: bodies.Schema, required: Sequence[str] = ()) -> bodies.Validator:
     inner = bodies.record({'consumer': CONSUMER, **properties}, required, extra=False)
     return bodies.compiled(
         bodies.record({'qos_specs': inner | _VALUES}, ['qos_specs'], extra=False)
@@ -33,32 +38,32 @@ DELETE_KEYS = bodies.compiled(
 )
 
 
-def view(row):
-    """Return one specification, or what an update has written."""
+def view(row: database.Row) -> bodies.Json:
+    """Return one specification; in the answer to an update, only the written keys."""
     return row.get('written') or {name: row[name] for name in ('id', 'name', 'consumer', 'specs')}
 
 
-def get(conn, _caller, specs_id):
-    """Return one row. Raise NotFound."""
+def get(conn: sa.Connection, _caller: callers.Caller, specs_id: str) -> database.Row:
+    """Return the row of a specification. Raise NotFound."""
     row = database.find(conn, SPECS, id=specs_id)
     if row is None:
         raise faults.NotFound(f'No such QoS spec {specs_id[:64]}.')
     return row
 
 
-def of_type(conn, type_id):
-    """Return the row of the specification that a volume type has, or None."""
+def of_type(conn: sa.Connection, type_id: str) -> database.Row | None:
+    """Return the row of the specification of a volume type, or None."""
     found = database.find(conn, MEMBERS, volume_type_id=type_id)
     return database.find(conn, SPECS, id=found['qos_specs_id']) if found else None
 
 
-def for_front_end(conn, type_id):
-    """Return the specs that the host of a volume of the type must enforce, or None."""
+def for_front_end(conn: sa.Connection, type_id: str) -> dict[str, str] | None:
+    """Return the specs that hosts must enforce for volumes of a type, or None."""
     row = of_type(conn, type_id)
     return row['specs'] if row and row['consumer'] != BACK_END else None
 
 
-def create(conn, _caller, wanted):
+def create(conn: sa.Connection, _caller: callers.Caller, wanted: bodies.Json) -> database.Row:
     """Insert a specification and return its row."""
     specs = dict(wanted)
     name, consumer = specs.pop('name'), specs.pop('consumer', BACK_END)
@@ -67,16 +72,18 @@ def create(conn, _caller, wanted):
     return database.insert(conn, SPECS, name=name, consumer=consumer, specs=specs)
 
 
-def update(conn, caller, specs_id, wanted):
-    """Add to the specs or change them. Return the row, with `written` for the answer."""
+def update(
+    conn: sa.Connection, caller: callers.Caller, specs_id: str, wanted: bodies.Json
+) -> database.Row:
+    """Add or change keys of a specification. Return the row, with `written` for the answer."""
     row = get(conn, caller, specs_id)
     added = {name: value for name, value in wanted.items() if name != 'consumer'}
     values = {'specs': row['specs'] | added, 'consumer': wanted.get('consumer', row['consumer'])}
     return {**database.save(conn, SPECS, row, **values), 'written': wanted}
 
 
-def delete(conn, caller, specs_id, *, force):
-    """Remove a specification, with `force` also from the types that have it."""
+def delete(conn: sa.Connection, caller: callers.Caller, specs_id: str, *, force: bool) -> None:
+    """Delete a specification. force: also if volume types have the specification"""
     get(conn, caller, specs_id)
     if not force and database.exists(conn, MEMBERS, qos_specs_id=specs_id):
         raise faults.BadRequest(f'QoS Specs {specs_id} is still associated with entities.')
@@ -84,7 +91,7 @@ def delete(conn, caller, specs_id, *, force):
     database.delete(conn, SPECS, id=specs_id)
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     return storage.page_of(conn, req, SPECS, SPECS.select())
 
 
@@ -103,8 +110,10 @@ RESOURCE = resources.Resource(
 )
 
 
-def delete_keys(conn, caller, specs_id, keys):
-    """Remove some of the specs."""
+def delete_keys(
+    conn: sa.Connection, caller: callers.Caller, specs_id: str, keys: list[str]
+) -> None:
+    """Delete keys of a specification."""
     row = get(conn, caller, specs_id)
     for key in keys:
         if key not in row['specs']:
@@ -113,8 +122,8 @@ def delete_keys(conn, caller, specs_id, keys):
     database.save(conn, SPECS, row, specs=kept)
 
 
-def associate(conn, caller, specs_id, type_id):
-    """Give a volume type, which has no other, this specification."""
+def associate(conn: sa.Connection, caller: callers.Caller, specs_id: str, type_id: str) -> None:
+    """Associate a specification with a volume type. Raise BadRequest if it has another one."""
     get(conn, caller, specs_id)
     kind = volume_types.get(conn, caller, type_id)
     known = of_type(conn, kind['id'])
@@ -127,34 +136,40 @@ def associate(conn, caller, specs_id, type_id):
         )
 
 
-def disassociate(conn, caller, specs_id, type_id):
-    """Take the specification from a volume type."""
+def disassociate(conn: sa.Connection, caller: callers.Caller, specs_id: str, type_id: str) -> None:
+    """Remove a specification from a volume type."""
     get(conn, caller, specs_id)
     kind = volume_types.get(conn, caller, type_id)
     database.delete(conn, MEMBERS, volume_type_id=kind['id'], qos_specs_id=specs_id)
 
 
-def disassociate_all(conn, caller, specs_id):
-    """Take the specification from all volume types."""
+def disassociate_all(conn: sa.Connection, caller: callers.Caller, specs_id: str) -> None:
+    """Remove a specification from all volume types."""
     get(conn, caller, specs_id)
     database.delete(conn, MEMBERS, qos_specs_id=specs_id)
 
 
 class AssociationResource:
-    """Keys of a specification, and its volume types, which GET requests change, as in Cinder."""
+    """Changes keys and volume types of a specification; the latter by GET, as in Cinder."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def _change(self, req, resp, function, *args):
+    def _change(
+        self,
+        req: web.Request,
+        resp: falcon.Response,
+        function: resources.Change,
+        *args: list[str] | str,
+    ) -> None:
         req.context.caller.require_admin('changing a QoS specification')
         self._db.change(function, req.context.caller, *args)
         resp.status = falcon.HTTP_202
 
-    def on_put_keys(self, req, resp, specs_id):
+    def on_put_keys(self, req: web.Request, resp: falcon.Response, specs_id: str) -> None:
         self._change(req, resp, delete_keys, specs_id, bodies.read(req, DELETE_KEYS, 'keys'))
 
-    def on_get_associations(self, req, resp, specs_id):
+    def on_get_associations(self, req: web.Request, resp: falcon.Response, specs_id: str) -> None:
         req.context.caller.require_admin('listing the types of a QoS specification')
         kinds = tables.types
         with self._db.read() as conn:
@@ -169,23 +184,31 @@ class AssociationResource:
             ]
         }
 
-    def _change_type(self, req, resp, function, specs_id):
+    def _change_type(
+        self,
+        req: web.Request,
+        resp: falcon.Response,
+        function: resources.Change,
+        specs_id: str,
+    ) -> None:
         type_id = req.get_param('vol_type_id')
         if not type_id:
             raise faults.BadRequest('Volume Type id must not be None.')
         self._change(req, resp, function, specs_id, type_id)
 
-    def on_get_associate(self, req, resp, specs_id):
+    def on_get_associate(self, req: web.Request, resp: falcon.Response, specs_id: str) -> None:
         self._change_type(req, resp, associate, specs_id)
 
-    def on_get_disassociate(self, req, resp, specs_id):
+    def on_get_disassociate(self, req: web.Request, resp: falcon.Response, specs_id: str) -> None:
         self._change_type(req, resp, disassociate, specs_id)
 
-    def on_get_disassociate_all(self, req, resp, specs_id):
+    def on_get_disassociate_all(
+        self, req: web.Request, resp: falcon.Response, specs_id: str
+    ) -> None:
         self._change(req, resp, disassociate_all, specs_id)
 
 
-def add(app, db, path):
+def add(app: routing.App, db: database.Database, path: str) -> None:
     """Put the routes of specifications into `app`."""
     answers = AssociationResource(db)
     for name, suffix in (

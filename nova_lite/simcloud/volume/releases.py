@@ -1,17 +1,22 @@
-"""Rights to end an attachment: not a user's while the server has the volume (CVE-2023-2088).
+"""Protection of attachments that a server uses against deletion by users (CVE-2023-2088).
 
-A volume that is detached from a running server without the compute service leaves its host
-connected to an address that another volume may get. Services show by their token that they
-may do this.
+If a user detaches a volume from a running server without the compute service, the host stays
+connected to an address that another volume may get. So only services, which send their own
+token, may do this.
 """
 
+from nova_lite.simcloud import caller as callers
+from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 
 
-def check(caller, compute, rows):
-    """Raise Conflict if a server uses one of these attachments and no service asks.
+def check(
+    caller: callers.Caller, compute: external_events.Sender, rows: list[database.Row]
+) -> None:
+    """Raise Conflict if a server uses one of these attachments and the caller is no service.
 
-    compute: events.Events or events.Silent; asked outside of transactions
+    Call this outside of transactions, because it sends requests to the compute service.
     """
     if caller.vouched:
         return

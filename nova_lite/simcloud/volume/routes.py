@@ -1,6 +1,12 @@
 """Routes below /volume."""
 
+from collections.abc import Callable
+
+from nova_lite.simcloud import bodies
+from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import routing
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import backups
 from nova_lite.simcloud.volume import encryptions
@@ -40,7 +46,7 @@ SERVICES = [
         *(('cinder-volume', host.partition('#')[0]) for host in tables.HOSTS),
     )
 ]
-# {alias: name} of those of Cinder's extensions that are here.
+# {alias: name} of Cinder's extensions that are simulated.
 EXTENSIONS = {
     'backups': 'Backups',
     'encryption': 'VolumeTypeEncryption',
@@ -67,7 +73,7 @@ EXTENSIONS = {
 _UPDATED = '2013-01-01T00:00:00+00:00'
 
 
-def _services(req):
+def _services(req: web.Request) -> database.Row:
     wanted = {name: req.get_param(name) for name in ('host', 'binary') if name in req.params}
     return {
         'services': [
@@ -78,12 +84,14 @@ def _services(req):
     }
 
 
-# What does not depend on what is stored:
+# Answers that do not depend on stored data:
 # (path, the action in the message for users who are not administrators, answer)
-DEPLOYMENT = (
+DEPLOYMENT: tuple[
+    tuple[str, str | None, bodies.Json | Callable[[web.Request], bodies.Json]], ...
+] = (
     ('os-availability-zone', None, {'availabilityZoneInfo': ZONES}),
     ('os-services', 'listing services', _services),
-    # There are no groups of volumes, which clients list beside the volumes.
+    # Clients list groups of volumes beside the volumes, but there are none.
     *(
         (f'{name}{detail}', None, {name: []})
         for name in ('groups', 'group_snapshots')
@@ -108,7 +116,7 @@ DEPLOYMENT = (
 )
 
 
-def add(app, db, events):
+def add(app: routing.App, db: database.Database, events: external_events.Sender) -> None:
     """Put the volume service's routes into `app`."""
     v3 = f'{PREFIX}/v3'
     app.add_route(PREFIX, routing.Document(microversion.VERSIONS.document, status=300))
@@ -150,7 +158,7 @@ def add(app, db, events):
         app.add_route(f'{v3}/{path}', routing.Document(answer, reserved=reserved))
 
 
-def _add_keys(app, db, v3):
+def _add_keys(app: routing.App, db: database.Database, v3: str) -> None:
     """Add the metadata of volumes and snapshots, and the specs of types and group types."""
     for path, column, get in (
         ('volumes/{volume_id}', tables.volumes.c.metadata, records.get),

@@ -1,12 +1,15 @@
 """/v3/snapshots and their actions."""
 
 import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
@@ -37,25 +40,25 @@ ACTION = bodies.action(
         REPORT: bodies.record({'status': _STATUS, 'progress': _PROGRESS}, ['status'], extra=False),
     }
 )
-# What hypervisors that take part in a snapshot may report, by its status.
+# Statuses that hypervisors may report for a snapshot, by its current status.
 REPORTED = {
     'creating': ('creating', 'available', 'error'),
     'deleting': ('deleting', 'error_deleting'),
 }
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     return lists.listed(conn, req, SNAPSHOTS, FILTERS)
 
 
-def _prepared(req, wanted):
-    """Return the values of a request. force: whether the volume may be in use"""
+def _prepared(req: web.Request, wanted: bodies.Json) -> database.Row:
+    """Return the values of a request. Raise BadRequest for a wrong value of `force`."""
     force = paging.boolean(str(wanted.get('force', False)), 'force')
     return {**wanted, 'force': force or req.context.minor >= 66}
 
 
-def create(conn, caller, wanted):
-    """Insert a snapshot and return it as it was when it began."""
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Insert a snapshot. Return its row with the status `creating`."""
     volume = records.get(conn, caller, wanted['volume_id'])
     if records.is_migrating(volume):
         raise records.invalid('Snapshot cannot be created while volume is migrating.')
@@ -66,7 +69,9 @@ def create(conn, caller, wanted):
     return row
 
 
-def update(conn, caller, snapshot_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, snapshot_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename or describe a snapshot and return its row."""
     row = records.get_snapshot(conn, caller, snapshot_id)
     values = {name: wanted[name] for name in _NAMES if name in wanted}
@@ -75,14 +80,14 @@ def update(conn, caller, snapshot_id, wanted):
     return database.save(conn, SNAPSHOTS, row, **values)
 
 
-def delete(conn, caller, snapshot_id):
-    """Remove a snapshot."""
+def delete(conn: sa.Connection, caller: callers.Caller, snapshot_id: str) -> None:
+    """Delete a snapshot."""
     records.get_snapshot(conn, caller, snapshot_id)
     database.delete(conn, SNAPSHOTS, id=snapshot_id)
 
 
-def act(conn, caller, snapshot_id, action):
-    """Set the status, as an administrator says or as a hypervisor reports."""
+def act(conn: sa.Connection, caller: callers.Caller, snapshot_id: str, action: bodies.Json) -> None:
+    """Set the status of a snapshot on the request of an administrator or a hypervisor."""
     ((name, wanted),) = action.items()
     if name == RESET:
         caller.require_admin('resetting the status of a snapshot')
@@ -100,10 +105,10 @@ def act(conn, caller, snapshot_id, action):
 class ActionResource:
     """Runs the action that the body names."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_post(self, req, resp, snapshot_id):
+    def on_post(self, req: web.Request, resp: falcon.Response, snapshot_id: str) -> None:
         self._db.change(act, req.context.caller, snapshot_id, bodies.read(req, ACTION))
         resp.status = falcon.HTTP_202
 

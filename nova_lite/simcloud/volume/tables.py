@@ -1,24 +1,26 @@
 """Tables of the volume service, with the API's defaults."""
 
+import typing
+
 import sqlalchemy as sa
 
 from nova_lite import runtime
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
 
-# Keys of admin_metadata: the progress of a migration, the pool of a back end, and whether the
-# volume is none of those that quotas count.
+# Keys of admin_metadata: the status of a migration, the pool of a back end, and whether quotas
+# do not count the volume.
 MIGRATION, HOST, UNCOUNTED = 'migration_status', 'host', 'uncounted'
-# Two pools, between which volumes can be migrated. New volumes are in the first one.
+# Two pools, between which volumes can be migrated. New volumes are in the first pool.
 HOSTS = ('simcloud@sim#sim', 'simcloud@other#other')
-# The availability zone of all volumes that are given none.
+# The availability zone of volumes whose request names none.
 ZONE = 'nova'
-# Stands in `quotas` for the limits of every project that has none of its own.
+# The project id in `quotas` of the default limits of all projects.
 DEFAULTS = 'default'
 
 
-def _stored():
-    """Return the columns that volumes and snapshots share."""
+def _stored() -> tuple[sa.Column[typing.Any], ...]:
+    """Return the columns that volumes and snapshots have in common."""
     return (
         *storage.identified(),
         sa.Column('updated_at', database.Time, nullable=False),
@@ -97,8 +99,8 @@ backups = sa.Table(
 )
 
 
-def _named():
-    """Return the columns of types, which have unique names."""
+def _named() -> tuple[sa.Column[typing.Any], ...]:
+    """Return the common columns of volume types and group types, which have unique names."""
     return (
         *storage.identified(),
         sa.Column('name', database.Name, nullable=False, unique=True),
@@ -137,7 +139,7 @@ type_access = sa.Table(
     sa.Column('project_id', database.Id, primary_key=True),
 )
 
-# Apart from the types, whose table is older: kept states would lack a column.
+# Not a column of the types: databases of earlier versions would lack it.
 qos_associations = sa.Table(
     'volume_qos_associations',
     database.METADATA,

@@ -1,17 +1,22 @@
-"""/v3/volume-transfers: offers of a volume, accepted in another project with their key.
+"""/v3/volume-transfers: offers of a volume that another project accepts with a key.
 
-/v3/os-volume-transfer is older. Its transfers never include snapshots.
+/v3/os-volume-transfer is the older API. Its transfers never include snapshots.
 """
 
 import dataclasses
 import hashlib
 
+import falcon
+import sqlalchemy as sa
+
 from nova_lite import runtime
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -28,13 +33,13 @@ ACCEPT = bodies.wrapped('accept', {'auth_key': bodies.NAME}, ['auth_key'])
 FILTERS = ('name', 'volume_id')
 
 
-def brief(req, row):
+def brief(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one transfer in GET /volume-transfers."""
     shown = {name: row[name] for name in ('id', 'name', 'volume_id')}
     return {**shown, 'links': views.links(req, 'os-volume-transfer', row['id'])}
 
 
-def view(req, row):
+def view(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one transfer, with its key in the answer to its creation."""
     shown = {**brief(req, row), 'created_at': storage.stamp(row['created_at'])}
     if 'auth_key' in row:
@@ -50,12 +55,12 @@ def view(req, row):
 get = records.getter(TRANSFERS, 'Transfer')
 
 
-def _digest(key):
+def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def create(conn, caller, wanted):
-    """Offer an available volume. Return the row with `auth_key`, which is not stored."""
+def create(conn: sa.Connection, caller: callers.Caller, wanted: bodies.Json) -> database.Row:
+    """Offer an available volume. Return the row of the offer with its `auth_key`."""
     volume = records.get(conn, caller, wanted['volume_id'])
     if volume['status'] != 'available':
         raise records.invalid('status must be available')
@@ -75,17 +80,17 @@ def create(conn, caller, wanted):
     return {**row, 'auth_key': key}
 
 
-def delete(conn, caller, transfer_id):
-    """Withdraw an offer. A volume in another state keeps it."""
+def delete(conn: sa.Connection, caller: callers.Caller, transfer_id: str) -> None:
+    """Delete an offer. The volume becomes available if its status still is that of an offer."""
     row = get(conn, caller, transfer_id)
-    volume = database.find(conn, tables.volumes, id=row['volume_id'])
+    volume = database.get(conn, tables.volumes, id=row['volume_id'])
     if volume['status'] == OFFERED:
         records.save(conn, volume, status='available')
     database.delete(conn, TRANSFERS, id=transfer_id)
 
 
-def accept(conn, caller, transfer_id, key):
-    """Move the volume to the caller's project. Return the row of the transfer, which ends."""
+def accept(conn: sa.Connection, caller: callers.Caller, transfer_id: str, key: str) -> database.Row:
+    """Move the offered volume to the caller's project. Return the row of the ended transfer."""
     row = database.find(conn, TRANSFERS, id=transfer_id)
     if row is None:
         raise faults.NotFound(f'Transfer {transfer_id[:64]} could not be found.')
@@ -93,7 +98,7 @@ def accept(conn, caller, transfer_id, key):
         raise faults.BadRequest(
             f'Invalid auth key: Attempt to transfer {transfer_id} with invalid auth key.'
         )
-    volume = database.find(conn, tables.volumes, id=row['volume_id'])
+    volume = database.get(conn, tables.volumes, id=row['volume_id'])
     if volume['status'] != OFFERED:
         raise records.invalid(
             f'Transfer {transfer_id}: Volume id {volume["id"]} expected in {OFFERED} status.'
@@ -105,8 +110,10 @@ def accept(conn, caller, transfer_id, key):
     return row
 
 
-def _move(conn, row, volume, owner):
-    """Give a volume, and its snapshots unless the offer is without them, to another owner."""
+def _move(
+    conn: sa.Connection, row: database.Row, volume: database.Row, owner: dict[str, str]
+) -> None:
+    """Change the owner of a volume, and of its snapshots unless the offer excludes them."""
     found = database.find_all(conn, tables.snapshots, volume_id=volume['id'])
     snapshots = [] if row['no_snapshots'] else found
     if owner['project_id'] != row['project_id']:
@@ -119,7 +126,7 @@ def _move(conn, row, volume, owner):
         database.save(conn, tables.snapshots, one, **owner)
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     return storage.listed(conn, req, TRANSFERS, FILTERS)
 
 
@@ -141,12 +148,12 @@ OLD = dataclasses.replace(
 
 
 class AcceptResource:
-    """Accepts a transfer: POST /v3/volume-transfers/{id}/accept."""
+    """Answers POST /v3/volume-transfers/{id}/accept."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_post(self, req, resp, transfer_id):
+    def on_post(self, req: web.Request, resp: falcon.Response, transfer_id: str) -> None:
         wanted = bodies.read(req, ACCEPT, 'accept')
         caller = req.context.caller
         caller.require_writer()

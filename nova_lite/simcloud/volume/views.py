@@ -1,8 +1,14 @@
 """Views of volumes and snapshots, by microversion."""
 
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import encryptions
 from nova_lite.simcloud.volume import tables
 
@@ -13,7 +19,7 @@ SHOWN = bodies.words(
 EXTENSION, IMAGE_METADATA = 'os-vol-', 'volume_image_metadata'
 
 
-def links(req, kind, row_id):
+def links(req: web.Request, kind: str, row_id: str) -> list[dict[str, str]]:
     """Return the links of one resource."""
     base = f'{req.context.public_url}/volume'
     project_id = req.context.caller.project_id
@@ -23,7 +29,7 @@ def links(req, kind, row_id):
     ]
 
 
-def _attachment(row, caller):
+def _attachment(row: database.Row, caller: callers.Caller) -> database.Row:
     return {
         'id': row['volume_id'],
         'attachment_id': row['id'],
@@ -35,13 +41,13 @@ def _attachment(row, caller):
     }
 
 
-def brief(req, row):
+def brief(req: web.Request, row: database.Row) -> bodies.Json:
     """Return one volume in GET /volumes."""
     return {'id': row['id'], 'name': row['name'], 'links': links(req, 'volumes', row['id'])}
 
 
-def _by_version(req, row):
-    """Return the fields that came with later microversions."""
+def _by_version(req: web.Request, row: database.Row) -> bodies.Json:
+    """Return the fields that later microversions than 3.0 added, for the requested one."""
     minor, caller = req.context.minor, req.context.caller
     later = (
         (13, {'group_id': None}),
@@ -51,14 +57,21 @@ def _by_version(req, row):
         (63, {'volume_type_id': row['volume_type_id']}),
         (65, {'consumes_quota': tables.UNCOUNTED not in row['admin_metadata']}),
     )
-    fields = {}
+    fields: bodies.Json = {}
     for since, added in later:
         if minor >= since:
             fields |= added
     return fields
 
 
-def detail(req, row, attachments, *, type_name, encrypted):
+def detail(
+    req: web.Request,
+    row: database.Row,
+    attachments: Sequence[database.Row],
+    *,
+    type_name: str | None,
+    encrypted: bool,
+) -> bodies.Json:
     """Return one volume in full."""
     caller = req.context.caller
     metadata = dict(row['metadata'])
@@ -97,8 +110,8 @@ def detail(req, row, attachments, *, type_name, encrypted):
     return answer
 
 
-def details(conn, req, found):
-    """Return rows in full, with their types' names and attachments."""
+def details(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
+    """Return volumes in full, with the names of their types and their attachments."""
     names = {row['id']: row['name'] for row in database.find_all(conn, tables.types)}
     encrypted = encryptions.types_with(conn)
     ids = [row['id'] for row in found]
@@ -107,7 +120,7 @@ def details(conn, req, found):
         detail(
             req,
             row,
-            by_volume.get(row['id'], ()),
+            by_volume.get(row['id'], []),
             type_name=names.get(row['volume_type_id']),
             encrypted=row['volume_type_id'] in encrypted,
         )
@@ -115,8 +128,10 @@ def details(conn, req, found):
     ]
 
 
-def of_changed(conn, req, found):
-    """Return rows as the answers to a creation and to an update have them."""
+def of_changed(
+    conn: sa.Connection, req: web.Request, found: list[database.Row]
+) -> list[bodies.Json]:
+    """Return volumes in the form of the answers to a creation and to an update."""
     return [
         {
             name: value
@@ -127,7 +142,7 @@ def of_changed(conn, req, found):
     ]
 
 
-def snapshot(req, row):
+def snapshot(req: web.Request, row: database.Row) -> database.Row:
     """Return one snapshot in full."""
     shown = ('id', 'name', 'description', 'volume_id', 'status', 'size', 'metadata')
     answer = {
@@ -146,7 +161,7 @@ def snapshot(req, row):
     return answer
 
 
-def attachment(row):
+def attachment(row: database.Row) -> database.Row:
     """Return one attachment in full."""
     return {
         **attachment_brief(row),
@@ -157,7 +172,7 @@ def attachment(row):
     }
 
 
-def attachment_brief(row):
+def attachment_brief(row: database.Row) -> dict[str, str]:
     """Return one attachment in GET /attachments."""
     return {
         'id': row['id'],

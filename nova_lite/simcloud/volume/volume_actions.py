@@ -2,12 +2,18 @@
 
 from collections.abc import Callable
 import dataclasses
-from typing import Any
+import typing
+
+import falcon
+import sqlalchemy as sa
 
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import microversions
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import attachments
 from nova_lite.simcloud.volume import quotas
 from nova_lite.simcloud.volume import records
@@ -24,37 +30,43 @@ _WHICH = bodies.nullable(bodies.record({'attachment_id': bodies.OPTIONAL_ID}))
 _RESETTABLE = ('status', 'attach_status', 'migration_status')
 BODY = bodies.compiled({'type': 'object', 'minProperties': 1, 'maxProperties': 1})
 
+# (connection, caller, row of the volume, value under the key) -> body of the answer, or None
+Run: typing.TypeAlias = Callable[
+    [sa.Connection, callers.Caller, database.Row, typing.Any], bodies.Json | None
+]
+R = typing.TypeVar('R', bound=Run)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Action:
     """The action that the key of a body requests.
 
-    run: (conn, caller, volume, wanted) -> the answer's body, or None
-    body: validator of the value under the key
-    since: the microversion that it came with
-    in_use_since: the microversion since which the volume may be in use
-    event: what the servers of the volume must hear of
-    releases: it ends attachments; see releases.check
-    then: (db, compute, volume_id): called after the change
+    run: returns the body of the answer, or None
+    body: validator of the value under that key
+    since: microversion that added the action
+    in_use_since: microversion since which the volume may be in use
+    event: name of the event that is sent for the servers of the volume, if any
+    releases: whether the action ends attachments; see releases.check
+    then: called after the change with the database, the sender of events and the volume's ID
     """
 
-    run: Callable
-    body: Any
+    run: Run
+    body: bodies.Validator
     status: int = 202
     since: int = 0
     in_use_since: int = 0
     event: str | None = None
     releases: bool = False
-    then: Callable | None = None
+    then: Callable[[database.Database, external_events.Sender, str], None] | None = None
 
 
-ACTIONS = {}
+ACTIONS: dict[str, Action] = {}
 
 
-def action(name, schema=_NOTHING, **options):
-    """Return a decorator that declares the function of an action."""
+def action(name: str, schema: bodies.Schema = _NOTHING, **options: typing.Any) -> Callable[[R], R]:
+    """Return a decorator that declares a function as an action. options: fields of Action"""
 
-    def declare(function):
+    def declare(function: R) -> R:
         ACTIONS[name] = Action(run=function, body=bodies.compiled(schema), **options)
         return function
 
@@ -62,22 +74,28 @@ def action(name, schema=_NOTHING, **options):
 
 
 @action('os-reserve')
-def reserve(conn, caller, volume, wanted):
-    """Keep an available volume for somebody."""
+def reserve(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json | None
+) -> None:
+    """Reserve an available volume."""
     records.require_status(volume, 'available')
     records.save(conn, volume, status='reserved')
 
 
 @action('os-unreserve')
-def unreserve(conn, caller, volume, wanted):
-    """Undo `reserve`; a volume in another state keeps it."""
+def unreserve(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json | None
+) -> None:
+    """Make a reserved volume available. A volume with another status is not changed."""
     if volume['status'] == 'reserved':
         records.settle(conn, volume)
 
 
 @action('os-begin_detaching')
-def begin_detaching(conn, caller, volume, wanted):
-    """Mark a volume in use as detaching; one that migrates is marked already."""
+def begin_detaching(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json | None
+) -> None:
+    """Mark a volume in use as detaching. A migrating volume is not changed."""
     if records.is_migrating(volume):
         return
     records.require_status(volume, 'in-use')
@@ -85,8 +103,10 @@ def begin_detaching(conn, caller, volume, wanted):
 
 
 @action('os-roll_detaching')
-def roll_detaching(conn, caller, volume, wanted):
-    """Mark a volume as in use again."""
+def roll_detaching(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json | None
+) -> None:
+    """Give a detaching volume the status that follows from its attachments."""
     if volume['status'] == 'detaching':
         records.settle(conn, volume)
 
@@ -102,8 +122,10 @@ def roll_detaching(conn, caller, volume, wanted):
         }
     ),
 )
-def attach(conn, caller, volume, wanted):
-    """Attach in one step, as clients without attachments of their own do."""
+def attach(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Attach a volume in one step, for clients that do not use /v3/attachments."""
     connector = {
         'host': wanted.get('host_name') or '',
         'mountpoint': wanted.get('mountpoint'),
@@ -122,8 +144,10 @@ def attach(conn, caller, volume, wanted):
 
 
 @action('os-detach', _WHICH, releases=True)
-def detach(conn, caller, volume, wanted):
-    """Remove the named attachment, or the only one."""
+def detach(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Delete the attachment that the request names, or the only attachment of the volume."""
     known = records.attachments_of(conn, volume['id'])
     wanted_id = (wanted or {}).get('attachment_id')
     chosen = [row for row in known if wanted_id in (None, row['id'])]
@@ -134,8 +158,10 @@ def detach(conn, caller, volume, wanted):
 
 
 @action('os-force_detach', _WHICH, releases=True)
-def force_detach(conn, caller, volume, wanted):
-    """Remove the named attachment, or all of them, whatever the state."""
+def force_detach(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Delete the attachment that the request names, or all attachments, in any status."""
     caller.require_admin('forcing a detachment')
     wanted_id = (wanted or {}).get('attachment_id')
     for row in records.attachments_of(conn, volume['id']):
@@ -144,27 +170,35 @@ def force_detach(conn, caller, volume, wanted):
 
 
 @action('os-initialize_connection', status=200)
-def initialize_connection(conn, caller, volume, wanted):
-    """Return the connection of the volume, without an attachment."""
+def initialize_connection(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> bodies.Json:
+    """Return the connection info of a volume without an attachment."""
     info = attachments.connection_info(conn, volume, None, 'rw')
     kind = info.pop('driver_volume_type')
     return {'connection_info': {'driver_volume_type': kind, 'data': info}}
 
 
 @action('os-terminate_connection', releases=True)
-def terminate_connection(conn, caller, volume, wanted):
-    """Do nothing: there are no connections outside of attachments."""
+def terminate_connection(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Do nothing: connections without an attachment are not stored."""
 
 
 @action('os-set_bootable', bodies.record({'bootable': bodies.BOOLEAN}, ['bootable']), status=200)
-def set_bootable(conn, caller, volume, wanted):
-    """Mark or unmark as bootable."""
+def set_bootable(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Set whether a volume is bootable."""
     records.save(conn, volume, bootable=wanted['bootable'])
 
 
 @action('os-update_readonly_flag', bodies.record({'readonly': bodies.BOOLEAN}, ['readonly']))
-def update_readonly(conn, caller, volume, wanted):
-    """Make later attachments read-only, or not."""
+def update_readonly(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Set whether later attachments of an available volume are read-only."""
     records.require_status(volume, 'available')
     records.save(conn, volume, readonly=wanted['readonly'])
 
@@ -175,8 +209,10 @@ def update_readonly(conn, caller, volume, wanted):
     in_use_since=42,
     event='volume-extended',
 )
-def extend(conn, caller, volume, wanted):
-    """Make larger, also in use."""
+def extend(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Extend a volume that is available or in use."""
     records.require_status(volume, 'available', 'in-use')
     size = int(wanted['new_size'])
     if size <= volume['size']:
@@ -190,8 +226,10 @@ def extend(conn, caller, volume, wanted):
 
 
 @action('os-retype', bodies.record({'new_type': bodies.NAME}, ['new_type']))
-def retype(conn, caller, volume, wanted):
-    """Give another type."""
+def retype(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Change the type of a volume."""
     records.require_status(volume, 'available', 'in-use')
     if records.is_migrating(volume):
         raise records.invalid('Retype needs a volume that is not part of an active migration.')
@@ -218,8 +256,10 @@ def retype(conn, caller, volume, wanted):
         }
     ),
 )
-def reset_status(conn, caller, volume, wanted):
-    """Write the state as an administrator says."""
+def reset_status(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Set the statuses of a volume on the request of an administrator."""
     caller.require_admin('resetting the status of a volume')
     if not any(wanted.get(name) for name in _RESETTABLE):
         raise faults.BadRequest(f'Must specify {" or ".join(_RESETTABLE)} in request body.')
@@ -232,23 +272,29 @@ def reset_status(conn, caller, volume, wanted):
 
 
 @action('os-force_delete')
-def force_delete(conn, caller, volume, wanted):
-    """Remove whatever the state."""
+def force_delete(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Delete a volume in any status."""
     caller.require_admin('forcing the deletion of a volume')
     records.delete(conn, caller, volume['id'], cascade=True, force=True)
 
 
 @action('os-set_image_metadata', _METADATA, status=200)
-def set_image_metadata(conn, caller, volume, wanted):
-    """Add to the volume's image metadata."""
+def set_image_metadata(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> bodies.Json:
+    """Add keys to the image metadata of a volume. Return all of it."""
     merged = volume['image_metadata'] | wanted['metadata']
     records.save(conn, volume, image_metadata=merged)
     return {'metadata': merged}
 
 
 @action('os-unset_image_metadata', bodies.record({'key': bodies.NAME}, ['key']), status=200)
-def unset_image_metadata(conn, caller, volume, wanted):
-    """Delete a key of the image metadata."""
+def unset_image_metadata(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Delete a key of the image metadata of a volume."""
     if wanted['key'] not in volume['image_metadata']:
         raise faults.NotFound('Glance metadata for the volume cannot be found under this key.')
     kept = {
@@ -258,14 +304,18 @@ def unset_image_metadata(conn, caller, volume, wanted):
 
 
 @action('os-show_image_metadata', status=200)
-def show_image_metadata(conn, caller, volume, wanted):
-    """Return the volume's image metadata."""
+def show_image_metadata(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json | None
+) -> bodies.Json:
+    """Return the image metadata of a volume."""
     return {'metadata': volume['image_metadata']}
 
 
 @action('os-update_volume_admin_metadata', _METADATA, status=200)
-def update_admin_metadata(conn, caller, volume, wanted):
-    """Change the metadata that services keep of a volume."""
+def update_admin_metadata(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> bodies.Json:
+    """Change the metadata that services store for a volume. Return all of it."""
     caller.require_privileged('changing admin metadata')
     merged = volume['admin_metadata'] | wanted['metadata']
     records.save(conn, volume, admin_metadata=merged)
@@ -278,8 +328,10 @@ def update_admin_metadata(conn, caller, volume, wanted):
     since=68,
     event='volume-reimaged',
 )
-def reimage(conn, caller, volume, wanted):
-    """Write another image onto the volume."""
+def reimage(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Replace the contents of a volume by another image."""
     states = ('available', 'error', *(('reserved',) if wanted.get('reimage_reserved') else ()))
     records.require_status(volume, *states)
     records.reimage(conn, volume, caller, wanted['image_id'])
@@ -302,11 +354,11 @@ ACTIONS |= {
 class ActionResource:
     """Runs the action that the body names."""
 
-    def __init__(self, db, events):
+    def __init__(self, db: database.Database, events: external_events.Sender) -> None:
         self._db = db
         self._events = events
 
-    def on_post(self, req, resp, volume_id):
+    def on_post(self, req: web.Request, resp: falcon.Response, volume_id: str) -> None:
         ((name, wanted),) = bodies.read(req, BODY).items()
         if name not in ACTIONS:
             raise faults.BadRequest(f"There is no such action: '{name[:64]}'.")
@@ -316,7 +368,7 @@ class ActionResource:
         caller = req.context.caller
         caller.require_writer()
 
-        def run(conn):
+        def run(conn: sa.Connection) -> bodies.Json | None:
             volume = records.get(conn, caller, volume_id)
             if req.context.minor < action.in_use_since:
                 records.require_status(volume, 'available')
@@ -336,7 +388,7 @@ class ActionResource:
         if answer is not None:
             resp.media = answer
 
-    def _check_release(self, caller, volume_id, wanted):
+    def _check_release(self, caller: callers.Caller, volume_id: str, wanted: object) -> None:
         named = wanted.get('attachment_id') if isinstance(wanted, dict) else None
         with self._db.read() as conn:
             records.get(conn, caller, volume_id)

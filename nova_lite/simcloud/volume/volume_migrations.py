@@ -1,15 +1,22 @@
 """Migrations of volumes to the other back end, by the rules of Cinder 29.
 
-A volume that no server uses is there at once. For one in use Cinder makes another volume, the
-target, and asks the compute service to put that in its place. When the compute service reports
-that this was done, the volume gets the target's back end and attachments, and keeps its ID.
+The migration of a volume that no server uses ends at once. For a volume in use, Cinder creates
+another volume, the target, and asks the compute service to replace the volume by the target. When
+the compute service reports success, the volume gets the back end and the attachments of the
+target, and keeps its own ID.
 """
+
+import typing
 
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
+from nova_lite.simcloud import external_events
 from nova_lite.simcloud import faults
+from nova_lite.simcloud import resources
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
 
@@ -28,32 +35,35 @@ COMPLETION = bodies.record(
     extra=False,
 )
 MIGRATING, SUCCESS, ERROR, TARGET = 'migrating', 'success', 'error', 'target:'
-# Statuses to which an administrator may reset a migration, in any case; NONE removes it.
+# Statuses to which an administrator may reset a migration; NONE deletes the status.
 NONE = 'none'
 RESETTABLE = (MIGRATING, ERROR, SUCCESS, 'completing', 'starting', NONE)
 VOLUMES = tables.volumes
-# What a target has of its own.
+# Columns of a target that are not copied from its volume.
 _OWN = ('id', 'created_at', 'updated_at', 'status', 'admin_metadata')
 
 
-def host_of(volume):
-    """Return the pool of the back end that a volume is on."""
-    return volume['admin_metadata'].get(tables.HOST, tables.HOSTS[0])
+def host_of(volume: database.Row) -> str:
+    """Return the pool that a volume is in."""
+    found: str = volume['admin_metadata'].get(tables.HOST, tables.HOSTS[0])
+    return found
 
 
-def without_targets(query):
+def without_targets(query: shapes.Select) -> shapes.Select:
     """Return a query of volumes without the targets, which only administrators see."""
     status = VOLUMES.c.admin_metadata[tables.MIGRATION].as_string()
     return query.where(sa.or_(status.is_(None), status.not_like(f'{TARGET}%')))
 
 
-def _note(conn, volume, status, **values):
+def _note(
+    conn: sa.Connection, volume: database.Row, status: str | None, **values: typing.Any
+) -> database.Row:
     merged = volume['admin_metadata'] | {tables.MIGRATION: status}
     return records.save(conn, volume, admin_metadata=merged, **values)
 
 
-def reset(conn, volume, status):
-    """Write the status of a migration as an administrator says. Return the new row."""
+def reset(conn: sa.Connection, volume: database.Row, status: str) -> database.Row:
+    """Set the status of a migration on the request of an administrator. Return the new row."""
     status = status.lower()
     if status not in RESETTABLE:
         raise faults.BadRequest(
@@ -63,8 +73,10 @@ def reset(conn, volume, status):
     return _note(conn, volume, None if status == NONE else status)
 
 
-def begin(conn, caller, volume, wanted):
-    """Move a volume to another back end; one in use stays there until `ask` has been answered."""
+def begin(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> None:
+    """Move a volume to another back end. For a volume in use, `ask` has to follow."""
     caller.require_admin('migrating a volume')
     host = wanted.get('host') or wanted.get('cluster')
     if host not in tables.HOSTS:
@@ -84,7 +96,7 @@ def begin(conn, caller, volume, wanted):
     database.insert(conn, VOLUMES, **kept, status='available', admin_metadata=target)
 
 
-def _require_movable(conn, volume, host):
+def _require_movable(conn: sa.Connection, volume: database.Row, host: str) -> None:
     has_snapshots = database.exists(conn, tables.snapshots, volume_id=volume['id'])
     if (
         volume['status'] not in ('available', 'in-use')
@@ -99,34 +111,31 @@ def _require_movable(conn, volume, host):
         )
 
 
-def ask(db, compute, volume_id):
-    """Ask the compute service to put the target of a volume in its place.
-
-    compute: events.Events or events.Silent
-    """
+def ask(db: database.Database, compute: external_events.Sender, volume_id: str) -> None:
+    """Ask the compute service to replace a volume by its target, if it has one."""
     with db.read() as conn:
         target = _target_of(conn, volume_id)
         known = records.attachments_of(conn, volume_id)
     if target is None:
         return
 
-    def refused():
+    def refused() -> None:
         db.change(_fail, volume_id)
 
     for each in known:
         compute.swap(each['instance_uuid'], volume_id, target['id'], refused)
 
 
-def _target_of(conn, volume_id):
+def _target_of(conn: sa.Connection, volume_id: str) -> database.Row | None:
     status = VOLUMES.c.admin_metadata[tables.MIGRATION].as_string()
     found = database.rows(conn, sa.select(VOLUMES).where(status == TARGET + volume_id))
     return found[0] if found else None
 
 
-def _fail(conn, volume_id):
-    """End a migration that the compute service refuses, unless it has the target already.
+def _fail(conn: sa.Connection, volume_id: str) -> None:
+    """End a migration that the compute service has rejected, unless it attached the target.
 
-    Then it had accepted an earlier request, and will report its end.
+    In that case it has accepted an earlier request, and will report its end.
     """
     volume, target = database.find(conn, VOLUMES, id=volume_id), _target_of(conn, volume_id)
     if volume is None or target is None:
@@ -135,16 +144,18 @@ def _fail(conn, volume_id):
         _give_up(conn, volume, target)
 
 
-def _give_up(conn, volume, target):
-    """Delete the target; the volume stays where it is."""
+def _give_up(conn: sa.Connection, volume: database.Row, target: resources.Path) -> None:
+    """End a migration with an error. Delete the target; the volume stays in its pool."""
     records.erase(conn, target['id'])
     records.settle(conn, _note(conn, volume, ERROR))
 
 
-def complete(conn, caller, volume, wanted):
-    """Return the ID by which the volume is known that is in the place of `volume` now.
+def complete(
+    conn: sa.Connection, caller: callers.Caller, volume: database.Row, wanted: bodies.Json
+) -> dict[str, str]:
+    """Complete the replacement of `volume` by another volume. Return the ID of the result.
 
-    wanted: new_volume, the ID of what was put there; error: whether that failed
+    wanted: new_volume: ID of the replacement; error: whether the replacement has failed
     """
     caller.require_admin('completing a migration')
     new = records.get(conn, caller, wanted['new_volume'])
@@ -166,8 +177,8 @@ def complete(conn, caller, volume, wanted):
     return {'save_volume_id': volume['id']}
 
 
-def _exchange(conn, volume, new):
-    """Attach a volume where another one is, which is detached. Neither migrates."""
+def _exchange(conn: sa.Connection, volume: database.Row, new: database.Row) -> None:
+    """Move the attachments of `volume` to `new`. Neither of the volumes is migrating."""
     for each in records.attachments_of(conn, volume['id']):
         kept = {name: value for name, value in each.items() if name not in ('id', 'created_at')}
         database.delete(conn, tables.attachments, id=each['id'])
@@ -176,8 +187,8 @@ def _exchange(conn, volume, new):
         records.settle(conn, each)
 
 
-def _take_place(conn, volume, target):
-    """Give the volume the back end and the attachments of its target, which is deleted."""
+def _take_place(conn: sa.Connection, volume: database.Row, target: resources.Path) -> None:
+    """Give a volume the back end and the attachments of its target. Delete the target."""
     database.delete(conn, tables.attachments, volume_id=volume['id'])
     for each in records.attachments_of(conn, target['id']):
         database.save(conn, tables.attachments, each, volume_id=volume['id'])

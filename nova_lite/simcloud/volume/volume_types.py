@@ -1,13 +1,16 @@
-"""/v3/types: volume types."""
+"""/v3/types: volume types, public or with an access list of projects."""
 
 import falcon
 import sqlalchemy as sa
 
+from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import named_types
 from nova_lite.simcloud.volume import tables
 from nova_lite.simcloud.volume import volume_metadata
@@ -29,7 +32,7 @@ CREATE = bodies.wrapped('volume_type', _PROPERTIES, ['name'])
 UPDATE = bodies.wrapped('volume_type', _PROPERTIES)
 
 
-def _view(caller, row, qos_specs_id):
+def _view(caller: callers.Caller, row: database.Row, qos_specs_id: str | None) -> bodies.Json:
     """Return one type. Only administrators see its QoS specification."""
     shown = {
         **{name: row[name] for name in named_types.SHOWN},
@@ -39,34 +42,34 @@ def _view(caller, row, qos_specs_id):
     return {**shown, 'qos_specs_id': qos_specs_id} if caller.is_privileged else shown
 
 
-def _views(conn, req, found):
+def _views(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
     known = database.grouped(conn, MEMBERS.c.volume_type_id, [row['id'] for row in found])
     ids = {type_id: row['qos_specs_id'] for type_id, (row,) in known.items()}
     return [_view(req.context.caller, row, ids.get(row['id'])) for row in found]
 
 
-def _changed(conn, req, found):
-    """Return types as the answers to a creation and to an update have them."""
+def _changed(conn: sa.Connection, req: web.Request, found: list[database.Row]) -> list[bodies.Json]:
+    """Return types in the form of the answers to a creation and to an update."""
     hidden = ('qos_specs_id', *((ACCESS,) if req.method == 'PUT' else ()))
     shown = _views(conn, req, found)
     return [{k: v for k, v in each.items() if k not in hidden} for each in shown]
 
 
-def _visible(caller):
-    """Return the condition that the caller may use a type: a public one, or by its access list."""
+def _visible(caller: callers.Caller) -> shapes.Condition:
+    """Return the condition that the caller may use a type: if public, or by its access list."""
     lists = tables.type_access
     listed = sa.select(lists.c.volume_type_id).where(lists.c.project_id == caller.project_id)
     return sa.or_(named_types.visible(TYPES, caller), TYPES.c.id.in_(listed))
 
 
-def find(conn, caller, name_or_id):
+def find(conn: sa.Connection, caller: callers.Caller, name_or_id: str) -> database.Row | None:
     """Return a usable type by id or name, or None."""
     called = sa.or_(TYPES.c.id == name_or_id, TYPES.c.name == name_or_id)
     return database.find(conn, TYPES, _visible(caller), called)
 
 
-def get(conn, caller, type_id):
-    """Return one row. Raise NotFound."""
+def get(conn: sa.Connection, caller: callers.Caller, type_id: str) -> database.Row:
+    """Return the row of a type by id or name; 'default' is the default type. Raise NotFound."""
     name = DEFAULT_NAME if type_id == 'default' else type_id
     row = find(conn, caller, name)
     if row is None:
@@ -74,16 +77,19 @@ def get(conn, caller, type_id):
     return row
 
 
-def allows_multiattach(row):
+def allows_multiattach(row: database.Row) -> bool:
     """Return whether volumes of the type may be attached more than once."""
-    return row['extra_specs'].get('multiattach') == MULTIATTACH
+    return bool(row['extra_specs'].get('multiattach') == MULTIATTACH)
 
 
-def _is_public(wanted, default):
-    return wanted.get(ACCESS, wanted.get('is_public', default))
+def _is_public(wanted: bodies.Json, default: bool) -> bool:
+    known = {'is_public': default, **wanted}
+    return bool(known[ACCESS if ACCESS in known else 'is_public'])
 
 
-def create(conn, _caller, wanted):
+def create(
+    conn: sa.Connection, _caller: callers.Caller | None, wanted: bodies.Json
+) -> database.Row:
     """Insert a type from a request's values and return its row."""
     named_types.require_free_name(conn, TYPES, wanted['name'], kind=KIND)
     return database.insert(
@@ -96,10 +102,12 @@ def create(conn, _caller, wanted):
     )
 
 
-def update(conn, caller, type_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, type_id: str, wanted: bodies.Json
+) -> database.Row:
     """Change a type and return its row."""
     row = get(conn, caller, type_id)
-    values = {
+    values: database.Row = {
         'name': wanted.get('name', row['name']),
         'description': wanted.get('description', row['description']),
         'is_public': _is_public(wanted, row['is_public']),
@@ -108,8 +116,8 @@ def update(conn, caller, type_id, wanted):
     return database.save(conn, TYPES, row, **values)
 
 
-def delete(conn, caller, type_id):
-    """Remove a type that no volume has."""
+def delete(conn: sa.Connection, caller: callers.Caller, type_id: str) -> None:
+    """Delete a type. Raise BadRequest if a volume has the type."""
     row = get(conn, caller, type_id)
     used = database.exists(conn, tables.volumes, volume_type_id=row['id'])
     if used or row['name'] == DEFAULT_NAME:
@@ -119,7 +127,7 @@ def delete(conn, caller, type_id):
     database.delete(conn, TYPES, id=row['id'])
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     conditions = [_visible(req.context.caller)]
     public = req.get_param('is_public')
     if public not in (None, 'None', 'none'):

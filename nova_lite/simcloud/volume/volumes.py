@@ -1,11 +1,16 @@
 """/v3/volumes: the collection and one volume."""
 
+import falcon
+import sqlalchemy as sa
+
 from nova_lite.simcloud import bodies
+from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import paging
 from nova_lite.simcloud import resources
 from nova_lite.simcloud import storage
+from nova_lite.simcloud import web
 from nova_lite.simcloud.volume import lists
 from nova_lite.simcloud.volume import records
 from nova_lite.simcloud.volume import tables
@@ -50,7 +55,7 @@ FILTERS = bodies.words(
 )
 
 
-def _listed(conn, req):
+def _listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
     query = storage.filtered(req, VOLUMES, FILTERS)
     if not req.context.caller.is_admin:
         query = volume_migrations.without_targets(query)
@@ -60,13 +65,15 @@ def _listed(conn, req):
     return lists.page_of(conn, req, VOLUMES, query)
 
 
-def _prepared(req, wanted):
+def _prepared(req: web.Request, wanted: bodies.Json) -> database.Row:
     if wanted.get('backup_id') and req.context.minor < 47:
         raise faults.BadRequest('Invalid input for volume: backup_id needs microversion 3.47.')
     return wanted
 
 
-def update(conn, caller, volume_id, wanted):
+def update(
+    conn: sa.Connection, caller: callers.Caller, volume_id: str, wanted: bodies.Json
+) -> database.Row:
     """Rename or describe a volume, or replace its metadata, and return its row."""
     row = records.get(conn, caller, volume_id)
     values = {}
@@ -80,7 +87,7 @@ def update(conn, caller, volume_id, wanted):
     return records.save(conn, row, **values)
 
 
-def _options(req):
+def _options(req: web.Request) -> dict[str, bool]:
     """Return the options of a deletion, {'cascade', 'force'}."""
     options = {name: paging.flag_of(req, name) for name in ('cascade', 'force')}
     if options['force']:
@@ -105,12 +112,12 @@ RESOURCE = resources.Resource(
 
 
 class SummaryResource:
-    """/v3/volumes/summary: the number of volumes and their size."""
+    """Answers GET /v3/volumes/summary: the number of volumes and their total size."""
 
-    def __init__(self, db):
+    def __init__(self, db: database.Database) -> None:
         self._db = db
 
-    def on_get(self, req, resp):
+    def on_get(self, req: web.Request, resp: falcon.Response) -> None:
         with self._db.read() as conn:
             found = database.rows(conn, storage.owned(req, VOLUMES))
         total = {'total_count': len(found), 'total_size': sum(row['size'] for row in found)}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 import dataclasses
 import fnmatch
+import typing
 
 from nova_lite import runtime
 from nova_lite.virt.sim import delay as delays
@@ -31,9 +32,8 @@ class Rule:
         )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Plug:
-    """The fate of a port. delay_s: until it is plugged; outcome: one of OUTCOMES"""
+class Plug(typing.NamedTuple):
+    """The fate of a port. delay_s: seconds until it is plugged; outcome: one of OUTCOMES"""
 
     delay_s: float
     outcome: str

@@ -57,7 +57,7 @@ class ResourceTestCase(base.SimCloudTestCase):
         db = database.Database(self.database)
         self.addCleanup(db.close)
         path = '/network/houses/{house}/rooms'
-        routing.add_resource(self.wsgi.app, db, path, field='room', resource=self.room)
+        routing.add_resource(self.wsgi.app.answer, db, path, field='room', resource=self.room)
         return self.believed('u', 'p', *roles)
 
     def test_requests_follow_from_the_declaration(self):

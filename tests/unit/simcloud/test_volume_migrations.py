@@ -95,7 +95,7 @@ class MigrationsTestCase(base.SimCloudTestCase):
 
     def wait_until(self, wanted, volume):
         """Wait until the thread that asks the compute service has looked at the answer."""
-        for thread in self.wsgi.app._parts[0]._swaps:
+        for thread in self.wsgi.app._events._swaps:
             thread.join(60)
         self.assertEqual(wanted, self.look(volume))
 
