@@ -100,14 +100,18 @@ def is_busy(world: World, row: rows.Row) -> bool:
 def refresh(world: World, cell: cells.Cell, row: rows.Row) -> set[str]:
     """Record the network information of a server without a task. Return ids of lost ports.
 
-    If another request has changed the record since the row was read, the refresh starts again
-    from the new record. Raises the errors of the network client, and StateChanged if other requests
-    keep changing the record.
+    Lost ports are noted first: the super-conductor detaches those from the guest that its host
+    could not detach, or was not told of. If another request has changed the record since the row
+    was read, the refresh starts again from the new record. Raises the errors of the network
+    client, and StateChanged if other requests keep changing the record.
     """
     for _attempt in range(CHANGES_MET):
         info = world.network.info(context.admin(), row.uuid, known=row.network_info or ())
+        lost = ids_of(row.network_info) - ids_of(info)
+        if lost and row.host is not None:
+            note(world, row.uuid, lost)
         if info == (row.network_info or []) or cell.db.write(_store, row, info):
-            return ids_of(row.network_info) - ids_of(info)
+            return lost
         row = cell.db.read(instances.get, row.uuid)
         if row.task_state is not None:
             break
@@ -139,7 +143,6 @@ def _unplug(world: World, cell: cells.Cell, row: rows.Row, port_id: str) -> None
         )
     except exception.Unavailable as error:
         LOG.warning('Cannot detach port %s from server %s now: %s', port_id, row.uuid, error)
-        note(world, row.uuid, [port_id])
 
 
 def _release(world: World, cell: cells.Cell, row: rows.Row) -> None:

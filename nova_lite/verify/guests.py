@@ -110,11 +110,12 @@ def _unchanged_s(snapshot: observed.Snapshot, row: rows.Row, guest: census.Row) 
 def made_as_recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I5: guests have the size of their flavors, and the recorded volumes and ports.
 
-    The guest of a server that failed may lack some, and has none that are not its own.
+    The guest of a server that failed may lack some, and has none that are not its own. A host
+    whose service is down follows the records once the service is up.
     """
     devices = _devices(snapshot)
-    for _cell, row, guest in _at_rest(snapshot):
-        if guest.spec is not None:
+    for cell, row, guest in _at_rest(snapshot):
+        if guest.spec is not None and row.host not in cell.down:
             yield from _made_of(row, guest.spec, devices[row.uuid])
 
 

@@ -99,9 +99,17 @@ class OwnersCase(testtools.TestCase):
         if not fault.met:
             return 'the step was not reached'
         self.cloud.wait_status(server, scenario.done if outcome == 'done' else scenario.undone)
-        wrong = not self.change.at_reboot and self.cloud.findings()
+        wrong = not self.change.at_reboot and self._findings(scenario)
         wrong = wrong or self.use(scenario, server, outcome)
         return f'{outcome}, and {wrong}' if wrong else outcome
+
+    def _findings(self, scenario):
+        """Findings while hosts are down, then once they are back and follow the records."""
+        found = self.cloud.findings()
+        if not found:
+            scenario.recover(self.stage)
+            found = self.cloud.findings()
+        return found
 
     def _act(self, server):
         if self.change.act(self.stage, server):

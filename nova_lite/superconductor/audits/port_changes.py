@@ -72,8 +72,6 @@ class Audit:
             return noted
         row = cell.db.read(instances.get, uuid)
         lost -= port_changes.ids_of(row.network_info)
-        for port_id in lost.difference(change.port_id for change in noted):
-            port_changes.note(self._world, uuid, [port_id])
         done = [each for each in noted if each.port_id not in lost or self._unplug(cell, row, each)]
         port_changes.release(self._world, cell, row)
         return done

@@ -130,6 +130,12 @@ class EventsTest(SystemTest):
             self.assertIn((uuid, 'port'), self.noted())
             self.assertEqual(sealed, cell.db.read(instances.get, uuid).sealed)
 
+    def test_a_deleted_port_stays_noted_until_the_guest_has_lost_it(self):
+        uuid = self.add_server(network_info=[{'id': 'port'}])
+        self.network.answer = []
+        self.send({'name': 'network-vif-deleted', 'server_uuid': uuid, 'tag': 'port'})
+        self.assertEqual(([], [(uuid, 'port')]), (self.network_info(uuid), self.noted()))
+
     def test_deleted_port_of_a_server_on_no_host(self):
         uuid = self.add_server(host=None, network_info=[{'id': 'port'}])
         self.network.answer = []
