@@ -2,8 +2,9 @@
 
 Servers, hosts, placement and the contents of the identity, image, network and volume services
 return to that state. Work in progress ends as if its daemon was killed. Clients must log in again:
-tokens that were issued after the state was saved are not valid. Only a cloud with the same cells,
-hosts and state directory can restore a state. Clouds with --bus or --db cannot be reset.
+tokens that were issued after the state was saved are not valid. A saved state is a snapshot,
+saved/NAME.snapshot in the state directory, from which `nova-lite up --from` also starts clouds. A
+reset needs as many cells and hosts as the state has. Clouds with --bus or --db cannot be reset.
 
 The exit code is 0 if the cloud was reset or the state saved, and 2 otherwise.
 

@@ -2,11 +2,10 @@
 
 import collections
 import contextlib
+import dataclasses
 import gc
 import json
 import os
-import pathlib
-import shutil
 import sqlite3
 
 import openstack
@@ -14,8 +13,9 @@ import requests
 
 from nova_lite import runtime
 from nova_lite.db import transactions
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import running
-from nova_lite.lab.launcher import saved_states
+from nova_lite.lab.launcher import snapshot_file
 from tests.fixtures import commands
 from tests.functional import base
 
@@ -46,19 +46,24 @@ class ResetTest(base.CloudTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cloud.cloud.save(saved_states.FRESH)
+        cls.save(cloud_snapshots.FRESH)
 
     def tearDown(self):
         self.cloud.connections.clear()
         super().tearDown()
-        for name in set(self.cloud.cloud.states.names()) - {saved_states.FRESH}:
-            shutil.rmtree(self.saved(name))
+        for name in set(self.cloud.cloud.snapshots.names()) - {cloud_snapshots.FRESH}:
+            os.unlink(self.saved(name))
 
-    def saved(self, *names):
-        """A path below the directory of the saved states."""
-        return os.path.join(self.cloud.state_dir, 'saved', *names)
+    @classmethod
+    def save(cls, name):
+        return cls.cloud.cloud.snapshot(cls.saved(name))
 
-    def reset(self, name=saved_states.FRESH):
+    @classmethod
+    def saved(cls, name):
+        """The path of a saved state."""
+        return cls.cloud.cloud.snapshots.path(name)
+
+    def reset(self, name=cloud_snapshots.FRESH):
         self.cloud.cloud.reset(name)
         # Their tokens are not valid any more.
         self.cloud.connections.clear()
@@ -205,11 +210,13 @@ class ResetTest(base.CloudTest):
     def test_a_save_that_fails(self):
         """A file lies where the state is to be; a full disk is alike."""
         server = self.cloud.boot()
-        path = self.saved('.full.new')
+        path = self.cloud.cloud.places.path(cloud_snapshots.DRAFT)
         with open(path, 'w'):
             pass
         self.addCleanup(os.unlink, path)
-        self.assertIn('The state full could not be saved', self.command('--save', 'full', code=2))
+        error = self.command('--save', 'full', code=2)
+        self.assertIn('full.snapshot could not be written', error)
+        self.assertEqual([cloud_snapshots.FRESH], self.cloud.cloud.snapshots.names())
         self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
         self.cloud.boot('next')
 
@@ -222,15 +229,31 @@ class ResetTest(base.CloudTest):
     def damage(self, file):
         """Save the state `damaged`, and replace one of its files by an empty database."""
         self.command('--save', 'damaged')
-        path = self.saved('damaged', file)
-        os.unlink(path)
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute('VACUUM')
+        path = self.saved('damaged')
+        snapshot = cloud_snapshots.read(path)
+        with self.cloud.cloud.snapshots.unpacked(snapshot) as draft:
+            os.unlink(os.path.join(draft, file))
+            with contextlib.closing(sqlite3.connect(os.path.join(draft, file))) as connection:
+                connection.execute('VACUUM')
+            files = {name: os.path.join(draft, name) for name in snapshot.manifest.files}
+            snapshot_file.write(path, snapshot.manifest, files)
+
+    def test_a_damaged_state(self):
+        """The cloud is not ended for one that cannot be unpacked."""
+        server = self.cloud.boot()
+        self.damage('api.sqlite')
+        self.assertIn('is damaged: no such table', self.command('damaged', code=2))
+        with open(self.saved('damaged'), 'r+b') as file:
+            file.truncate(1000)
+        self.assertIn('or not whole', self.command('damaged', code=2))
+        self.assertEqual((0, None), self.status())
+        self.assertEqual('ACTIVE', self.cloud.admin.compute.get_server(server.id).status)
+        self.reset()
 
     def test_a_reset_that_fails(self):
         """While files are restored, and while the cloud is started on them."""
         for file, reason in (
-            ('api.sqlite', 'The saved state damaged could not be restored: no such table'),
+            ('cell1.sqlite', 'The saved state damaged could not be restored: no such table'),
             ('simcloud.sqlite', 'no such table'),
         ):
             server = self.cloud.boot()
@@ -250,38 +273,37 @@ class ResetTest(base.CloudTest):
             self.cloud.boot('next')
 
     def test_a_state_of_a_larger_cloud(self):
-        path = pathlib.Path(self.saved(saved_states.FRESH, 'state.json'))
-        before = path.read_text()
-        self.addCleanup(path.write_text, before)
-        facts = json.loads(before)
-        facts['cloud']['hosts'] = 9
-        path.write_text(json.dumps(facts))
-        self.assertIn('other hosts: 9, not 2', self.command(code=2))
+        self.command('--save', 'larger')
+        path = self.saved('larger')
+        manifest = cloud_snapshots.read(path).manifest
+        larger = dataclasses.replace(manifest, settings={**manifest.settings, 'hosts': 9})
+        snapshot_file.write(path, larger, {})
+        self.assertIn('other hosts: 9, not 2', self.command('larger', code=2))
 
     def test_killed_while_it_is_restored(self):
         """Its first databases have been restored, and the others have not."""
         self.cloud.boot()
         places = self.cloud.cloud.places
         self.cloud.cloud.stop()
-        with open(places.path(saved_states.RESTORING), 'w') as file:
-            file.write(saved_states.FRESH)
+        with open(places.path(cloud_snapshots.RESTORING), 'w') as file:
+            file.write(cloud_snapshots.FRESH)
         self.cloud.restart()
         self.cloud.connections.clear()
         self.assertEqual([], list(self.cloud.admin.compute.servers(all_projects=True)))
         self.assertEqual({}, self.cloud.guests())
-        self.assertFalse(os.path.exists(places.path(saved_states.RESTORING)))
+        self.assertFalse(os.path.exists(places.path(cloud_snapshots.RESTORING)))
 
     def test_a_first_start_that_was_interrupted(self):
         """The next one, which completes it, saves the state of the new cloud."""
-        places, states = self.cloud.cloud.places, self.cloud.cloud.states
-        self.cloud.cloud.stop()
-        shutil.rmtree(self.saved())
+        places, states = self.cloud.cloud.places, self.cloud.cloud.snapshots
+        self.cloud.stop()
+        os.unlink(self.saved(cloud_snapshots.FRESH))
         self.cloud.cloud.start(keep=True)
         self.assertEqual([], states.names())
         self.cloud.cloud.stop()
         os.unlink(places.clouds_path)
         self.cloud.cloud.start(keep=True)
-        self.assertEqual([saved_states.FRESH], states.names())
+        self.assertEqual([cloud_snapshots.FRESH], states.names())
 
     def databases(self):
         """Return how many databases are in memory: every daemon that is kept would keep some."""

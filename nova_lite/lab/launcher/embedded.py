@@ -37,7 +37,6 @@ from nova_lite.lab.launcher import injected_faults
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
-from nova_lite.lab.launcher import saved_states
 from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import stand_ins
 from nova_lite.lab.launcher import state_control
@@ -72,7 +71,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
-    faults, debugger, states: its injected_faults.Faults, Debugger and SavedStates
+    faults, debugger, snapshots: its injected_faults.Faults, Debugger and Snapshots
     clock: testclock.control.Control of this process, None if its clock cannot be changed
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
@@ -90,7 +89,7 @@ class EmbeddedCloud:
         self.wrap_api = lambda application: application
         self._endpoints = []
         self.clock = None
-        self.states = saved_states.SavedStates(self.places)
+        self.snapshots = cloud_snapshots.Snapshots(self.places)
         self.incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
@@ -119,7 +118,7 @@ class EmbeddedCloud:
         is_new = not os.path.exists(self.places.clouds_path)
         progress('databases')
         setup.databases(self.places, fresh=fresh)
-        self.states.finish()
+        self.snapshots.finish()
         progress('identity, image, network and volume services')
         self._stand_ins.start()
         self.urls |= self._stand_ins.urls
@@ -137,10 +136,9 @@ class EmbeddedCloud:
         self._start_monitoring()
         self._open_endpoints()
         # That of a cloud from a snapshot is there.
-        keep = keep and is_new and saved_states.FRESH not in self.states.names()
+        keep = keep and is_new and cloud_snapshots.FRESH not in self.snapshots.names()
         if keep and self.places.settings.database is None:
-            self._wait_reported()
-            self.states.save(saved_states.FRESH)
+            self.snapshot(self.snapshots.path(cloud_snapshots.FRESH))
         self.places.write_clouds()
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
@@ -157,18 +155,15 @@ class EmbeddedCloud:
         """Stop one daemon."""
         self.daemons.pop(name).stop()
 
-    def reset(self, name=saved_states.FRESH):
-        """Return to a saved state. Raise StateNotFound, OtherCloud.
+    def reset(self, name=cloud_snapshots.FRESH):
+        """Return to a saved state. Raise as `Snapshots.restoring`: nothing has changed then.
 
         Requests wait meanwhile. What was in progress ends as if its daemon had been killed.
         After another error they are refused, until a reset succeeds.
         """
-        with self._changing:
-            self.states.check(name)
-            # If that is not possible, nothing has changed.
-            self.states.mark(name)
+        with self._changing, self.snapshots.restoring(name) as restore:
             try:
-                self._renew(functools.partial(self.states.restore, name))
+                self._renew(restore)
             except BaseException as error:
                 cause = str(error).rstrip('.') or type(error).__name__
                 problem = str(ResetFailed(name=name, cause=cause))
@@ -176,25 +171,14 @@ class EmbeddedCloud:
                 self._gate.refuse(problem)
                 raise
 
-    def save(self, name):
-        """Save the state under a name. The cloud goes on meanwhile. Raise NotSaved, NotQuiet."""
-        with self._whole():
-            self.states.save(name)
-
     def snapshot(self, path):
-        """Write a snapshot; return its snapshots.Manifest. Raise NotWritten, NotQuiet."""
-        with self._whole():
-            return cloud_snapshots.save(self.places, self.states, path)
-
-    @contextlib.contextmanager
-    def _whole(self):
-        """Keep the files of the cloud whole for the block."""
-        self.states.require_files()
+        """Write a snapshot; return its Manifest. The cloud goes on. Raise NotWritten, NotQuiet."""
+        self.snapshots.require_files()
         with self._changing:
             if self.problem is not None:
                 raise exception.Unavailable(service='The cloud', reason=self.problem)
             self._wait_reported()
-            yield
+            return self.snapshots.take(path)
 
     def wait_ended(self):
         """Wait until the daemons from before the resets have stopped."""

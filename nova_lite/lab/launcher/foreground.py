@@ -14,7 +14,7 @@ from nova_lite import service
 from nova_lite.daemons import leash
 from nova_lite.daemons import process
 from nova_lite.lab.launcher import clocks
-from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import malloc
@@ -22,7 +22,6 @@ from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
-from nova_lite.lab.launcher import swap
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
 
@@ -42,7 +41,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
     files = [] if snapshot is None else [snapshot.path]
-    if snapshot is None or not cloud_snapshots.brings_profile(cloud.places):
+    if snapshot is None or not continuing.brings_profile(cloud.places):
         preflight.check_profile(settings.profile)
         files += {settings.profile}.difference(profile.bundled())
     if fresh:
@@ -57,9 +56,9 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if until_exit is not None:
         leash.follow(until_exit)
     preflight.check_port(settings)
-    swap.complete(cloud.places)
+    continuing.complete(cloud.places)
     if snapshot is not None:
-        cloud_snapshots.extract(snapshot, cloud.places, fresh=fresh)
+        continuing.begin(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     malloc.limit_arenas()

@@ -2,13 +2,14 @@
 
 from nova_lite.daemons import exposure
 from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.wsgi import server
 
 
 def read(args):
-    """Return (Settings, snapshots.Snapshot or None) of the arguments. Raise ValueError."""
+    """Return (Settings, cloud_snapshots.Snapshot or None) of the arguments. Raise ValueError."""
     snapshot = None
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
@@ -23,7 +24,7 @@ def read(args):
         if bus or database:
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
         snapshot = cloud_snapshots.read(args.snapshot)
-        chosen = cloud_snapshots.settings_of(snapshot.manifest, args.state_dir, chosen)
+        chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
     given = given_options.check(chosen.get('options', {}))
     auth = chosen.get('auth', layout.Settings.auth)
     exposure.require_safe({auth, given.api.auth_strategy}, args.listen)

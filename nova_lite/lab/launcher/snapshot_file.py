@@ -19,6 +19,8 @@ from nova_lite.api import schema_parts
 
 FORMAT = 1
 MANIFEST = 'manifest.json'
+# The end of the name of a file that is not whole yet.
+UNFINISHED = '.new'
 MOST_MANIFEST, CHUNK = 1 << 20, 1 << 20
 # Databases shrink to a tenth or less. So much is written however small a snapshot is.
 MOST_RATIO, LEAST_LIMIT = 200, 64 << 20
@@ -62,17 +64,17 @@ class Damaged(exception.Invalid):
     msg = 'The snapshot %(file)s is damaged: %(reason)s. Copy it again, or take a new one.'
 
 
+class NotUnpacked(exception.Unavailable):
+    msg = (
+        'The snapshot %(file)s could not be unpacked to %(target)s: %(cause)s. '
+        'Correct that, for example by freeing space, and repeat the command.'
+    )
+
+
 class OtherFormat(exception.Invalid):
     msg = (
         'The snapshot %(file)s has format %(found)s; this release reads format %(known)s. Use '
         'nova-lite %(release)s, or take the snapshot again with this release.'
-    )
-
-
-class NotExtracted(exception.Unavailable):
-    msg = (
-        'Cannot write %(name)s of the snapshot %(file)s to %(target)s: %(cause)s. '
-        'Choose another directory with --state-dir, or free space there.'
     )
 
 
@@ -103,7 +105,7 @@ def write(path, manifest, files):
     """
     directory, name = os.path.split(os.path.abspath(path))
     # Perhaps others may write to the directory.
-    descriptor, draft = tempfile.mkstemp(prefix=f'{name}.', suffix='.new', dir=directory)
+    descriptor, draft = tempfile.mkstemp(prefix=f'{name}.', suffix=UNFINISHED, dir=directory)
     try:
         with (
             open(descriptor, 'w+b') as file,
@@ -168,7 +170,7 @@ def _refuse(constant):
 
 
 def extract(path, manifest, targets):
-    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged, NotExtracted.
+    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged, NotUnpacked.
 
     A file that is there is replaced once the new one is whole.
     """
@@ -181,7 +183,7 @@ def extract(path, manifest, targets):
                 # Of a library that decompresses, for which the snapshot is to blame.
                 if error.errno is None:
                     raise
-                raise NotExtracted(name=name, file=path, target=target, cause=error) from error
+                raise NotUnpacked(file=path, target=target, cause=error) from error
             if not is_same:
                 raise _changed(path, name)
 
@@ -199,7 +201,7 @@ def _changed(path, name):
 
 def _extract(archive, name, target, **expected):
     """Write a file if it is as expected; return whether it is."""
-    draft = f'{target}.new'
+    draft = f'{target}{UNFINISHED}'
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, 'wb') as written:
         is_same = _copy(archive, name, written, **expected)

@@ -1,11 +1,19 @@
 """Copies of SQLite files that a running cloud uses."""
 
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 import contextlib
 import pathlib
 import sqlite3
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+
+# The text of a statement, and its values.
+Statement: typing.TypeAlias = tuple[typing.Any, ...]
 
 BUSY_S = 30
 # A writer of one file may wait for another one that is locked here: then all are released.
@@ -16,7 +24,7 @@ class NotQuiet(exception.Unavailable):
     msg = 'The databases of the cloud are written to without a pause: %(cause)s. Try again.'
 
 
-def copy_all(files, *, noted=lambda: None):
+def copy_all(files: Mapping[str, str], *, noted: Callable[[], object] = lambda: None) -> None:
     """Copy files as they are at one instant, while no process can write to them.
 
     files: {path: path of its copy}; noted: called at that instant
@@ -24,34 +32,55 @@ def copy_all(files, *, noted=lambda: None):
     with _no_writes(sorted(files)):
         noted()
         for source, target in files.items():
-            copy(source, target, synchronous='OFF')
+            copy(source, target)
 
 
-def copy(source, target, *, synchronous='NORMAL'):
-    """Replace the contents of a file by those of another, in one transaction."""
+def copy(source: str, target: str) -> None:
+    """Make a new file with the contents of another, for `unshared`."""
     with opened(source) as saved, opened(target, 'rwc') as written:
-        written.execute(f'PRAGMA synchronous = {synchronous}')
+        written.execute('PRAGMA synchronous = OFF')
         saved.backup(written, sleep=LOOK_S)
+        # A log of its own would have to be opened and removed with each connection.
+        written.execute('PRAGMA journal_mode = DELETE')
 
 
-def execute(path, statement, *values):
-    """Execute a statement in a file."""
+@contextlib.contextmanager
+def unshared(path: str) -> Iterator[sqlite3.Connection]:
+    """Yield a connection to a copy that nobody else uses, whose changes a crash may spoil."""
     with opened(path) as connection:
+        connection.execute('PRAGMA synchronous = OFF')
+        connection.execute('PRAGMA journal_mode = MEMORY')
+        yield connection
+
+
+def execute(connection: sqlite3.Connection, statements: Iterable[Statement]) -> None:
+    """Execute statements in one transaction. statements: [(text, value, ...), ...]"""
+    connection.execute('BEGIN')
+    for statement, *values in statements:
         connection.execute(statement, values)
+    connection.commit()
 
 
-def programs(path):
+def replace(path: str, connection: sqlite3.Connection) -> None:
+    """Replace the contents of a file by those of a copy, in one transaction.
+
+    connection: to the copy. Others may read the file meanwhile
+    """
+    with opened(path, 'rwc') as written:
+        connection.backup(written, sleep=LOOK_S)
+
+
+def programs(connection: sqlite3.Connection) -> list[str]:
     """Return the names of what a file does by itself: its triggers and views."""
-    with opened(path) as connection:
-        return [
-            name
-            for (name,) in connection.execute(
-                "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
-            )
-        ]
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
+    )
+    return [name for (name,) in found]
 
 
-def opened(path, mode='rw', *, busy_s=BUSY_S):
+def opened(
+    path: str, mode: str = 'rw', *, busy_s: float = BUSY_S
+) -> contextlib.closing[sqlite3.Connection]:
     """Return a context with a connection to a file, which must exist unless the mode is rwc."""
     url = f'{pathlib.Path(path).absolute().as_uri()}?mode={mode}'
     connection = sqlite3.connect(url, uri=True, timeout=busy_s, isolation_level=None)
@@ -59,7 +88,7 @@ def opened(path, mode='rw', *, busy_s=BUSY_S):
 
 
 @contextlib.contextmanager
-def _no_writes(paths):
+def _no_writes(paths: Iterable[str]) -> Iterator[None]:
     """Keep all others from writing to these files inside the block. Raise NotQuiet.
 
     Waits by the clock of the system: that of the cloud may stand still.
@@ -76,7 +105,9 @@ def _no_writes(paths):
         yield
 
 
-def _begin(connections, system):
+def _begin(
+    connections: Iterable[sqlite3.Connection], system: runtime.Runtime
+) -> sqlite3.Error | None:
     """Begin to write on all connections; return None, or the error after which none has begun."""
     until = system.monotonic() + HELD_UP_S
     for connection in connections:
@@ -89,7 +120,7 @@ def _begin(connections, system):
     return None
 
 
-def _begin_one(connection):
+def _begin_one(connection: sqlite3.Connection) -> sqlite3.Error | None:
     try:
         connection.execute('BEGIN IMMEDIATE')
     except sqlite3.OperationalError as error:

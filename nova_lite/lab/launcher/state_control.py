@@ -6,9 +6,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema_parts
 from nova_lite.lab.launcher import cloud_snapshots
-from nova_lite.lab.launcher import saved_states
 
-STATE = {'type': 'string', 'pattern': rf'^{saved_states.NAME.pattern}\Z'}
+STATE = {'type': 'string', 'pattern': rf'^{cloud_snapshots.NAME.pattern}\Z'}
 NAMED = schema_parts.whole({'state': STATE})
 SAVED = schema_parts.whole({'state': STATE}, required=['state'])
 FILE = {'type': 'string', 'minLength': 1, 'maxLength': 4096}
@@ -19,29 +18,29 @@ def register(control, cloud):
     """Add the handlers. control: the Endpoint of the cloud, an EmbeddedCloud"""
 
     def reset(arguments):
-        return _timed(cloud.reset, arguments.get('state', saved_states.FRESH))
+        name = arguments.get('state', cloud_snapshots.FRESH)
+        seconds, _none = _timed(cloud.reset, name)
+        return {'state': name, 'seconds': seconds}
 
     def save(arguments):
-        if arguments['state'] == saved_states.FRESH:
+        name = arguments['state']
+        if name == cloud_snapshots.FRESH:
             raise exception.Invalid(reason='the state fresh is that of a new cloud: use another')
-        return _timed(cloud.save, arguments['state'])
+        seconds, _manifest = _timed(cloud.snapshot, cloud.snapshots.path(name))
+        return {'state': name, 'seconds': seconds}
 
     def snapshot(arguments):
         path = arguments['file']
         _check(path)
-        began = runtime.monotonic()
-        found = cloud_snapshots.describe(cloud.snapshot(path))
-        return {
-            'file': path,
-            'bytes': os.path.getsize(path),
-            'taken_at': found['taken_at'],
-            'seconds': round(runtime.monotonic() - began, 4),
-        }
+        seconds, manifest = _timed(cloud.snapshot, path)
+        taken_at = cloud_snapshots.describe(manifest)['taken_at']
+        size = os.path.getsize(path)
+        return {'file': path, 'bytes': size, 'taken_at': taken_at, 'seconds': seconds}
 
     control.add('POST', 'snapshot', snapshot, schema=SNAPSHOT)
     control.add('POST', 'reset', reset, schema=NAMED)
     control.add('POST', 'save', save, schema=SAVED)
-    control.add('GET', 'states', lambda _arguments: {'states': cloud.states.names()})
+    control.add('GET', 'states', lambda _arguments: {'states': cloud.snapshots.names()})
     control.add('GET', 'problem', lambda _arguments: {'problem': cloud.problem})
 
 
@@ -60,7 +59,8 @@ def _check(path):
         raise exception.Invalid(reason=f'the argument file: {path} is not a regular file')
 
 
-def _timed(change, name):
+def _timed(change, argument):
+    """Return how long a call takes, in seconds, and its result."""
     began = runtime.monotonic()
-    change(name)
-    return {'state': name, 'seconds': round(runtime.monotonic() - began, 4)}
+    found = change(argument)
+    return round(runtime.monotonic() - began, 4), found

@@ -4,6 +4,9 @@ The time between a save and a restore has passed for none of them: otherwise all
 resize_confirm_window or reclaim_instance_interval, would end when an old state is restored.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+
 from nova_lite.lab.launcher import sqlite_copies
 
 # {table: columns}. What users read as the past, such as created_at, stays.
@@ -33,24 +36,23 @@ WHERE json_extract(data, '$.since') IS NOT NULL
 """
 
 
-def shift_cell(path, seconds):
-    """Move the times in the file of a cell's database ahead."""
-    _shift(path, CELL, seconds)
-    sqlite_copies.execute(path, SHELVED, _modifier(seconds))
+def of_cell(seconds: float) -> list[sqlite_copies.Statement]:
+    """Return [(statement, value, ...), ...] that move the times of a cell's database ahead."""
+    return [*_columns(CELL, seconds), (SHELVED, _modifier(seconds))]
 
 
-def shift_api(path, seconds):
-    """Move the times in the file of the API database ahead."""
-    _shift(path, API, seconds)
-    sqlite_copies.execute(path, WAITING, seconds)
+def of_api(seconds: float) -> list[sqlite_copies.Statement]:
+    """Return [(statement, value, ...), ...] that move the times of the API database ahead."""
+    return [*_columns(API, seconds), (WAITING, seconds)]
 
 
-def _shift(path, tables, seconds):
-    for table, columns in tables.items():
-        for column in columns:
-            statement = COLUMN.format(table=table, column=column)
-            sqlite_copies.execute(path, statement, _modifier(seconds))
+def _columns(tables: Mapping[str, Sequence[str]], seconds: float) -> list[sqlite_copies.Statement]:
+    return [
+        (COLUMN.format(table=table, column=column), _modifier(seconds))
+        for table, columns in tables.items()
+        for column in columns
+    ]
 
 
-def _modifier(seconds):
+def _modifier(seconds: float) -> str:
     return f'{seconds:+.3f} seconds'

@@ -8,9 +8,9 @@ import testtools
 
 from nova_lite.cmd import up
 from nova_lite.daemons import exposure
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import options
-from nova_lite.lab.launcher import saved_states
 from nova_lite.lab.launcher import snapshot_file
 
 LOOPBACK = ('127.0.0.1', '127.3.2.1', '::1', '[::1]', 'localhost')
@@ -68,7 +68,7 @@ class ExposureTest(testtools.TestCase):
         path = self.useFixture(fixtures.TempDir()).join('snapshot')
         manifest = snapshot_file.Manifest(
             release='1',
-            schemas=saved_states.schemas(),
+            schemas=cloud_snapshots.schemas(),
             taken_at=0.0,
             settings={name: getattr(settings, name) for name in snapshot_file.SETTINGS},
             files={},

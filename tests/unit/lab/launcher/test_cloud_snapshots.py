@@ -1,9 +1,10 @@
-"""Snapshots and the clouds that continue with them."""
+"""Snapshots of a cloud in its own state directory, whatever the process is killed in."""
 
+import contextlib
 import dataclasses
 import os
-import pathlib
 import resource
+import shutil
 import sqlite3
 import stat
 
@@ -11,20 +12,30 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
-from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
-from nova_lite.lab.launcher import saved_states
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
+from nova_lite.lab.launcher import stored_times
 from tests.fixtures import clock
-from tests.unit.lab.launcher import test_saved_states
 
+TIMES = {**stored_times.CELL, **stored_times.API}
+OTHERS = {'instances': ('system_metadata',), 'sagas': ('data', 'owner', 'lease_until')}
+TABLES = (
+    *(
+        f'CREATE TABLE IF NOT EXISTS {table} ({", ".join((*columns, *OTHERS.get(table, ())))})'
+        for table, columns in TIMES.items()
+    ),
+    'CREATE TABLE IF NOT EXISTS told (value)',
+    'CREATE TABLE IF NOT EXISTS clock (boot_id, ahead, instant, wall)',
+    'CREATE TABLE IF NOT EXISTS cell_mappings (name, transport_url, database_connection)',
+)
 HOUR_S = 3600.0
 
 
-class SnapshotsTest(testtools.TestCase):
+class CloudCase(testtools.TestCase):
+    """The files of a cloud with one cell, whose databases each hold a value."""
+
     def setUp(self):
         super().setUp()
         self.directory = self.useFixture(fixtures.TempDir())
@@ -32,17 +43,11 @@ class SnapshotsTest(testtools.TestCase):
         self.profile = self.directory.join('my.yaml')
         with open(self.profile, 'w') as file:
             file.write('extends: instant\n')
-        self.places = self.layout('first', profile=self.profile)
+        # Also where the path has what an URL or a pattern would read.
+        self.places = self.layout('[a]?#%20 b', profile=self.profile)
         self.places.prepare()
-        for path in saved_states.SavedStates(self.places).files().values():
-            with sqlite_copies.opened(path, 'rwc') as connection:
-                for statement in test_saved_states.TABLES:
-                    connection.execute(statement)
-                connection.execute('INSERT INTO told VALUES (?)', ('first',))
-        self.path = self.directory.join('a.snapshot')
-        self.manifest = cloud_snapshots.save(
-            self.places, saved_states.SavedStates(self.places), self.path
-        )
+        self.snapshots = cloud_snapshots.Snapshots(self.places)
+        self.tell('first')
 
     def layout(self, name, **settings):
         """The Layout of a cloud, which is let go at the end."""
@@ -53,257 +58,216 @@ class SnapshotsTest(testtools.TestCase):
         self.addCleanup(found.release)
         return found
 
-    def continued(self, name='second', **given):
-        """The Layout of a cloud that continues with the snapshot, before its first start."""
-        snapshot = cloud_snapshots.read(self.path)
-        directory = self.directory.join(name)
-        settings = cloud_snapshots.settings_of(snapshot.manifest, directory, given)
-        places = layout.Layout(layout.Settings(**settings))
-        self.addCleanup(places.release)
-        places.hold()
-        cloud_snapshots.extract(snapshot, places)
-        return places
-
-    def test_a_cloud_that_continues(self):
-        self.time.advance(HOUR_S)
-        places = self.continued()
-        states = saved_states.SavedStates(places)
-        for path in states.files().values():
+    def tell(self, value, places=None):
+        """Give all databases of a cloud a value."""
+        for path in cloud_snapshots.Snapshots(places or self.places).files().values():
             with sqlite_copies.opened(path, 'rwc') as connection:
-                for statement in test_saved_states.TABLES:
+                for statement in TABLES:
                     connection.execute(statement)
-        states.finish()
-        for path in states.files().values():
-            with sqlite_copies.opened(path) as connection:
-                self.assertEqual([('first',)], connection.execute('SELECT * FROM told').fetchall())
-        self.assertEqual([saved_states.FRESH], states.names())
-        states.check(saved_states.FRESH)
-        self.assertEqual(-HOUR_S, clocks.ahead_s(places.root))
+                connection.execute('DELETE FROM told')
+                connection.execute('INSERT INTO told VALUES (?)', (value,))
 
-        before = self.places.secrets
-        places.prepare()
-        self.assertEqual(before, places.secrets)
-        self.assertEqual(self.places.metadata_secret, places.metadata_secret)
-        with open(places.settings.profile) as file:
-            self.assertEqual('extends: instant\n', file.read())
-        self.assertTrue(places.settings.profile.startswith(places.root))
+    def told(self, places=None):
+        """The values that the databases of a cloud have."""
+        return {value for (value,) in self.rows('SELECT value FROM told', places)}
+
+    def rows(self, statement, places=None, names=None):
+        found = []
+        files = cloud_snapshots.Snapshots(places or self.places).files()
+        for name in names or files:
+            with sqlite_copies.opened(files[name]) as connection:
+                found += connection.execute(statement).fetchall()
+        return found
+
+
+class SnapshotsTest(CloudCase):
+    def setUp(self):
+        super().setUp()
+        self.save('kept')
+
+    def save(self, name):
+        return self.snapshots.take(self.snapshots.path(name))
+
+    def restore(self, name):
+        with self.snapshots.restoring(name) as restore:
+            restore()
+
+    def entries(self):
+        return sorted(os.listdir(self.places.path('saved', '')))
+
+    def rewrite(self, name, *, files=None, **changes):
+        """Write a saved state again, with other values in its manifest or other files."""
+        path = self.snapshots.path(name)
+        snapshot = cloud_snapshots.read(path)
+        names = snapshot.manifest.files
+        with self.snapshots.unpacked(snapshot) as draft:
+            paths = {each: os.path.join(draft, each) for each in names} | (files or {})
+            kept = {each: found for each, found in paths.items() if found is not None}
+            snapshot_file.write(path, dataclasses.replace(snapshot.manifest, **changes), kept)
+
+    def test_a_restore(self):
+        self.tell('second')
+        self.save('other')
+        self.restore('kept')
+        self.assertEqual({'first'}, self.told())
+        self.assertEqual(['kept', 'other'], self.snapshots.names())
+        self.restore('other')
+        self.assertEqual({'second'}, self.told())
+        self.assertEqual(['kept.snapshot', 'other.snapshot'], self.entries())
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.RESTORING)))
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.DRAFT)))
 
     def test_the_file(self):
-        self.assertEqual(0o600, stat.S_IMODE(os.stat(self.path).st_mode))
-        self.assertEqual([], os.listdir(self.places.path('saved', '')))
+        """Only its owner can read it."""
+        path = self.snapshots.path('kept')
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
 
-    def test_the_mappings(self):
-        """They name the buses and databases of the cloud that continues."""
-        with sqlite_copies.opened(self.places.path('db', 'api.sqlite')) as connection:
-            connection.executemany(
-                'INSERT INTO cell_mappings VALUES (?, ?, ?)',
-                [('cell0', 'x', 'x'), ('cell1', 'x', 'x')],
+    def test_what_is_restored(self):
+        """All rows, but for the places of the cloud, its leases and the time that has passed."""
+        with sqlite_copies.opened(self.snapshots.files()['api.sqlite']) as connection:
+            connection.execute(
+                "INSERT INTO cell_mappings VALUES ('cell1', 'x', 'y'), ('z', '', '')"
             )
-        cloud_snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
-        places = self.continued()
-        saved = os.path.join(places.root, 'saved', 'fresh', 'api.sqlite')
-        with sqlite_copies.opened(saved) as connection:
-            found = connection.execute('SELECT * FROM cell_mappings').fetchall()
+            connection.execute("INSERT INTO sagas (owner, lease_until) VALUES ('a', 'b')")
+        with sqlite_copies.opened(self.snapshots.files()['guests-cell1.sqlite']) as connection:
+            connection.execute("INSERT INTO clock VALUES ('this', 1, 2, 3)")
+        self.save('full')
+        self.tell('second')
+        self.time.advance(HOUR_S)
+        self.restore('full')
+        urls = self.places.cell_urls('cell1')
         self.assertEqual(
             [
-                ('cell0', 'none:///', places.database_url('cell0')),
-                ('cell1', places.bus_url('cell1'), places.database_url('cell1')),
+                ('cell1', urls['transport_url'], urls['database_connection']),
+                ('z', '', ''),
             ],
-            found,
+            self.rows('SELECT * FROM cell_mappings', names=['api.sqlite']),
         )
-
-    def test_what_is_chosen(self):
-        found = cloud_snapshots.settings_of(self.manifest, '/x', {'speed': 2.0, 'port': 1})
-        self.assertEqual(2.0, found['speed'])
-        self.assertEqual('/x/etc/profile.yaml', found['profile'])
-        error = self.assertRaises(
-            cloud_snapshots.OtherSize,
-            cloud_snapshots.settings_of,
-            self.manifest,
-            '/x',
-            {'hosts': 2},
-        )
-        self.assertIn('hosts=1, not 2. Omit --hosts.', str(error))
-
-    def test_options_that_are_chosen(self):
-        """Of --set and --debug, which keep the others of the first cloud."""
-        taken = {'api': {'x': '1', 'y': '2'}, 'DEFAULT': {'z': '3'}}
-        settings = {**self.manifest.settings, 'options': taken}
-        manifest = dataclasses.replace(self.manifest, settings=settings)
-        chosen = {'api': {'y': '4'}, 'compute': {'v': '5'}}
-        found = cloud_snapshots.settings_of(manifest, '/x', {'options': chosen})['options']
         self.assertEqual(
-            {'api': {'x': '1', 'y': '4'}, 'DEFAULT': {'z': '3'}, 'compute': {'v': '5'}}, found
+            [(None, None)], self.rows('SELECT owner, lease_until FROM sagas', names=['api.sqlite'])
+        )
+        self.assertEqual(
+            [('', 1, 2, 3 + HOUR_S)],
+            self.rows('SELECT * FROM clock', names=['guests-cell1.sqlite']),
         )
 
-    def test_a_directory_with_a_cloud(self):
-        before = os.listdir(self.places.root)
-        self.refused(cloud_snapshots.NotEmpty)
-        self.assertEqual(before, os.listdir(self.places.root))
+    def test_what_a_restore_leaves(self):
+        """The files that its operator may change, such as policies."""
+        policy = self.places.path('etc', 'policy.yaml')
+        with open(policy, 'a') as file:
+            file.write('# mine\n')
+        self.restore('kept')
+        with open(policy) as file:
+            self.assertIn('# mine', file.read())
 
-    def test_a_directory_with_a_cloud_on_a_database_server(self):
-        for path in saved_states.SavedStates(self.places).files().values():
-            if not path.endswith('simcloud.sqlite'):
-                os.unlink(path)
-        self.refused(cloud_snapshots.NotEmpty)
-
-    def refused(self, refusal, **options):
-        """The text of the error of `extract`."""
-        found = cloud_snapshots.read(self.path)
-        return str(
-            self.assertRaises(refusal, cloud_snapshots.extract, found, self.places, **options)
+    def test_a_state_of_another_cloud(self):
+        """With the file of a cloud with the same settings, such as one that continues with it."""
+        other = self.layout('other', profile='instant')
+        other.prepare()
+        self.tell('other', other)
+        shutil.copy(self.snapshots.path('kept'), cloud_snapshots.Snapshots(other).path('kept'))
+        error = self.assertRaises(
+            cloud_snapshots.OtherCloud, cloud_snapshots.Snapshots(other).find, 'kept'
         )
+        self.assertIn('other passwords. Restore another', str(error))
+        self.assertIn('kept.snapshot with `nova-lite up --from`', str(error))
+        shutil.copy(self.places.path(layout.SECRETS), other.path(layout.SECRETS))
+        with cloud_snapshots.Snapshots(other).restoring('kept') as restore:
+            restore()
+        self.assertEqual({'first'}, self.told(other))
 
-    def test_a_former_cloud_is_deleted(self):
-        """Once all of the snapshot is there."""
-        places = self.layout('second', profile='instant')
-        places.prepare()
-        former = pathlib.Path(places.path('db', 'former.sqlite'))
-        former.touch()
-        places.release()
-        places.hold()
-        cloud_snapshots.extract(cloud_snapshots.read(self.path), places, fresh=True)
-        self.assertFalse(former.exists())
-        self.assertEqual([], [name for name in os.listdir(places.root) if 'snapshot' in name])
-        places.prepare()
-        self.assertEqual(self.places.secrets, places.secrets)
-        self.assertTrue(os.path.exists(places.path(saved_states.RESTORING)))
+    def test_a_state_of_another_size(self):
+        settings = {
+            **cloud_snapshots.read(self.snapshots.path('kept')).manifest.settings,
+            'hosts': 9,
+        }
+        self.rewrite('kept', settings=settings)
+        error = self.assertRaises(cloud_snapshots.OtherCloud, self.snapshots.find, 'kept')
+        self.assertIn('other hosts: 9, not 1.', str(error))
 
-    def test_a_full_disk_does_not_delete_a_former_cloud(self):
-        """A limit on the size of files stands for it."""
-        before = os.listdir(self.places.root)
+    def test_a_state_of_a_release_with_other_tables(self):
+        schemas = {**cloud_snapshots.schemas(), 'simcloud': 'other'}
+        self.rewrite('kept', schemas=schemas, release='0.9')
+        error = self.assertRaises(cloud_snapshots.OtherSchemas, self.snapshots.find, 'kept')
+        self.assertIn('nova-lite 0.9 with another version of simcloud: other', str(error))
+
+    def test_nothing_changes_for_one_that_cannot_be_restored(self):
+        """A file is missing, has no tables, or is not written on a full disk."""
+        empty = self.directory.join('empty.sqlite')
+        with contextlib.closing(sqlite3.connect(empty)) as connection:
+            connection.execute('VACUUM')
+        self.tell('second')
+        for files, text in (
+            ({'cell1.sqlite': None}, 'it lacks cell1.sqlite'),
+            ({'api.sqlite': empty}, 'no such table'),
+            ({'api.sqlite': self.profile}, 'not a database'),
+        ):
+            self.save('damaged')
+            self.rewrite('damaged', files=files)
+            self.assertIn(text, self.refused('damaged', snapshot_file.Damaged))
         former = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1024, former[1]))
         try:
-            text = self.refused(snapshot_file.NotExtracted, fresh=True)
+            self.assertIn('File too large', self.refused('kept', snapshot_file.NotUnpacked))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, former)
-        self.assertIn('File too large', text)
-        self.assertEqual(before, os.listdir(self.places.root))
 
-    def test_what_is_refused_before_a_former_cloud_is_deleted(self):
-        """A profile that does not exist, and files that would be deleted as well."""
-        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
-        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
-        self.places.release()
-        inside = self.places.path('a.snapshot')
-        os.rename(self.path, inside)
-        profile = self.places.path('my.yaml')
-        os.rename(self.profile, profile)
-        before = os.listdir(self.places.root)
-        for chosen, path, text in (
-            ('/no/such', inside, 'neither a file'),
-            ('instant', inside, f'{inside} lies in'),
-            (profile, None, f'{profile} lies in'),
+    def refused(self, name, refusal):
+        error = self.assertRaises(refusal, self.restore, name)
+        self.assertEqual({'second'}, self.told())
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.RESTORING)))
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.DRAFT)))
+        return str(error)
+
+    def test_killed_while_a_state_is_written(self):
+        for path in (
+            self.places.path(cloud_snapshots.DRAFT, 'api.sqlite'),
+            self.places.path('saved', f'kept.snapshot.x{snapshot_file.UNFINISHED}'),
         ):
-            settings = layout.Settings(state_dir=self.places.root, profile=chosen)
-            snapshot = None if path is None else cloud_snapshots.read(path)
-            error = self.assertRaises(
-                ValueError, foreground.run, settings, fresh=True, snapshot=snapshot
-            )
-            self.assertIn(text, str(error))
-            self.assertEqual(before, os.listdir(self.places.root))
+            with open(path, 'w'):
+                pass
+        self.snapshots.finish()
+        self.assertEqual(['kept.snapshot'], self.entries())
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.DRAFT)))
 
-    def test_a_damaged_one_does_not_delete_a_former_cloud(self):
-        # The directory of a ZIP archive is at its end, and is whole.
-        with open(self.path, 'r+b') as file:
-            file.seek(os.path.getsize(self.path) // 3)
-            file.write(b'damaged')
-        self.deletes_nothing(snapshot_file.Damaged)
-
-    def test_a_profile_that_is_unknown_does_not_delete_a_former_cloud(self):
-        with open(self.profile, 'w') as file:
-            file.write('extends: instant\nof_another_release: 1\n')
-        os.unlink(self.path)
-        cloud_snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
-        self.assertIn('of_another_release', self.deletes_nothing(cloud_snapshots.UnknownProfile))
-
-    def test_contents_that_no_cloud_writes(self):
-        api = saved_states.SavedStates(self.places).files()['api.sqlite']
-        for statement in (
-            'CREATE VIEW mine AS SELECT 1',
-            'CREATE TRIGGER mine AFTER UPDATE ON told BEGIN SELECT 1; END',
-        ):
-            sqlite_copies.execute(api, statement)
-            self.assertIn('mine', self.with_contents())
-            sqlite_copies.execute(api, f'DROP {statement.split()[1]} mine')
-        for text in ('[' * 100_000, '[]', '{"admin_password": 1}', 'x'):
-            with open(self.places.path(layout.SECRETS), 'w') as file:
-                file.write(text)
-            self.assertIn(layout.SECRETS, self.with_contents())
-
-    def with_contents(self):
-        """The refusal of a snapshot of the cloud as it is now."""
-        os.unlink(self.path)
-        cloud_snapshots.save(self.places, saved_states.SavedStates(self.places), self.path)
-        return self.deletes_nothing(snapshot_file.Damaged)
-
-    def test_the_directory_of_another_cloud(self):
-        for group in ('DEFAULT', 'default'):
-            settings = {**self.manifest.settings, 'options': {group: {'state_path': '/x'}}}
-            manifest = dataclasses.replace(self.manifest, settings=settings)
-            self.assertRaises(ValueError, cloud_snapshots.settings_of, manifest, 'second', {})
-
-    def deletes_nothing(self, refusal):
-        before = os.listdir(self.places.root), os.listdir(self.places.path('db', ''))
-        text = self.refused(refusal, fresh=True)
-        self.assertIn(self.path, text)
-        after = os.listdir(self.places.root), os.listdir(self.places.path('db', ''))
-        self.assertEqual(before, after)
-        return text
-
-    def test_a_snapshot_of_another_release(self):
-        schemas = {**self.manifest.schemas, 'cell': 'abc'}
-        other = snapshot_file.Manifest(
-            release='0.9', schemas=schemas, taken_at=1.0, settings=self.manifest.settings, files={}
+    def test_a_restore_that_this_cloud_cannot_repeat(self):
+        self.snapshots.mark('kept')
+        self.tell('second')
+        larger = layout.Layout(layout.Settings(state_dir=self.places.root, cells=2, hosts=1))
+        error = self.assertRaises(
+            cloud_snapshots.NotRepeated, cloud_snapshots.Snapshots(larger).finish
         )
-        snapshot_file.write(self.path, other, {})
-        error = self.assertRaises(cloud_snapshots.OtherSchemas, cloud_snapshots.read, self.path)
-        self.assertIn('nova-lite 0.9 with another version of cell: abc', str(error))
+        self.assertIn('other cells: 1, not 2', str(error))
+        self.assertEqual({'second'}, self.told())
+        self.snapshots.finish()
+        self.assertEqual({'first'}, self.told())
+        self.assertFalse(os.path.exists(self.places.path(cloud_snapshots.RESTORING)))
 
-    def test_one_that_lacks_files(self):
-        files = {name: self.places.path(name) for name in cloud_snapshots.KEPT}
-        snapshot_file.write(self.path, self.manifest, files)
-        self.assertIn('it lacks api.sqlite', self.refused(snapshot_file.Damaged, fresh=True))
+    def test_an_interrupted_restore_of_a_damaged_state(self):
+        """The error names the file that chooses another state."""
+        with sqlite_copies.opened(self.snapshots.files()['cell1.sqlite']) as connection:
+            connection.execute('DROP TABLE migrations')
+        self.save('damaged')
+        self.assertRaises(cloud_snapshots.NotRestored, self.restore, 'damaged')
+        error = self.assertRaises(cloud_snapshots.NotRepeated, self.snapshots.finish)
+        marker = self.places.path(cloud_snapshots.RESTORING)
+        self.assertIn(f'Write the name of another state to {marker}, or', str(error))
+        with open(marker, 'w') as file:
+            file.write('kept\n')
+        self.snapshots.finish()
+        self.assertEqual({'first'}, self.told())
+        self.assertFalse(os.path.exists(marker))
+
+    def test_a_save_that_fails(self):
+        path = self.snapshots.files()['guests-cell1.sqlite']
+        os.unlink(path)
+        error = self.assertRaises(cloud_snapshots.NotWritten, self.save, 'kept')
+        self.assertIn('could not be written: unable to open database file. Correct', str(error))
+        self.assertFalse(os.path.exists(path))
+        self.snapshots.find('kept')
 
     def test_a_profile_that_is_gone(self):
         os.unlink(self.profile)
-        states = saved_states.SavedStates(self.places)
-        error = self.assertRaises(
-            cloud_snapshots.NotWritten, cloud_snapshots.save, self.places, states, self.path
-        )
+        error = self.assertRaises(cloud_snapshots.NotWritten, self.save, 'kept')
         self.assertEqual(1, str(error).count('my.yaml'))
-        self.assertEqual(self.manifest, cloud_snapshots.read(self.path).manifest)
-
-
-class CopiesTest(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.directory = self.useFixture(fixtures.TempDir())
-        self.paths = [self.directory.join(name) for name in ('a', 'b')]
-        for path in self.paths:
-            with sqlite_copies.opened(path, 'rwc') as connection:
-                connection.execute('PRAGMA journal_mode = WAL')
-                connection.execute('CREATE TABLE told (value)')
-
-    def files(self):
-        return {path: f'{path}-copy' for path in self.paths}
-
-    def test_nobody_writes_meanwhile(self):
-        def write():
-            with sqlite_copies.opened(self.paths[0], busy_s=0) as connection:
-                connection.execute('INSERT INTO told VALUES (1)')
-
-        sqlite_copies.copy_all(
-            self.files(), noted=lambda: self.assertRaises(sqlite3.OperationalError, write)
-        )
-        write()
-
-    def test_it_waits_for_who_writes(self):
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.launcher.sqlite_copies.QUIET_S', 0.01))
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.launcher.sqlite_copies.HELD_UP_S', 0.0))
-        with sqlite_copies.opened(self.paths[1]) as writer:
-            writer.execute('BEGIN IMMEDIATE')
-            self.assertRaises(sqlite_copies.NotQuiet, sqlite_copies.copy_all, self.files())
-        sqlite_copies.copy_all(self.files())
-        self.assertTrue(all(os.path.exists(path) for path in self.files().values()))
+        self.snapshots.find('kept')

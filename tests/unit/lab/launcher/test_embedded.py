@@ -6,9 +6,9 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import embedded
 from nova_lite.lab.launcher import layout
-from nova_lite.lab.launcher import saved_states
 from nova_lite.lab.testclock import clock as clock_module
 from nova_lite.lab.testclock import control
 
@@ -38,6 +38,6 @@ class SaveTest(testtools.TestCase):
         cloud.daemons['compute-cell1'] = types.SimpleNamespace(manager=manager)
         cloud.clock.freeze()
         # It has no files.
-        self.assertRaises(saved_states.NotSaved, cloud.save, 'kept')
+        self.assertRaises(cloud_snapshots.NotWritten, cloud.snapshot, cloud.snapshots.path('kept'))
         self.assertFalse(manager.is_coming_up)
         self.assertTrue(cloud.clock.is_frozen)

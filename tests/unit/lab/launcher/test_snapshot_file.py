@@ -76,7 +76,7 @@ class SnapshotFileTest(testtools.TestCase):
         """A directory that is missing; a full disk is alike. The snapshot is not to blame."""
         target = self.directory / 'no' / 'target'
         text = self.refused(
-            snapshot_file.NotExtracted, snapshot_file.extract, self.manifest, {'a/file': target}
+            snapshot_file.NotUnpacked, snapshot_file.extract, self.manifest, {'a/file': target}
         )
         self.assertIn(f'to {target}: [Errno 2]', text)
 

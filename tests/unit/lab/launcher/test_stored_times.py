@@ -20,6 +20,7 @@ from nova_lite.db.api import models as api_models
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models as cell_models
+from nova_lite.lab.launcher import sqlite_copies
 from nova_lite.lab.launcher import stored_times
 from nova_lite.moves import rebuild
 from nova_lite.moves.parts import shelving
@@ -89,13 +90,17 @@ class StoredTimesTest(testtools.TestCase):
                 connection, table, {**values, **dict.fromkeys(columns, AGO), **others.get(name, {})}
             )
 
+    def move(self, found, statements):
+        with sqlite_copies.opened(sa.make_url(found.url).database) as connection:
+            sqlite_copies.execute(connection, statements)
+
     def test_cell(self):
         found = self.useFixture(database.CellDatabase()).database
         metadata = cell_models.Base.metadata
         shelf = {shelving.SHELVED_AT: AGO.isoformat(), 'other': 'x'}
         others = {'instances': {'system_metadata': shelf}}
         found.write(self.fill, metadata, stored_times.CELL, **others)
-        stored_times.shift_cell(_path(found), DAY_S)
+        self.move(found, stored_times.of_cell(DAY_S))
         found.read(lambda connection: self.check(metadata, stored_times.CELL, connection))
         (kept,) = found.read(rows.every, instances.TABLE)
         at = datetime.datetime.fromisoformat(kept.system_metadata.pop(shelving.SHELVED_AT))
@@ -108,14 +113,10 @@ class StoredTimesTest(testtools.TestCase):
         metadata = api_models.Base.metadata
         others = {'sagas': {'data': {rebuild.SINCE: 7.0, 'other': 'x'}}}
         found.write(self.fill, metadata, stored_times.API, **others)
-        stored_times.shift_api(_path(found), DAY_S)
+        self.move(found, stored_times.of_api(DAY_S))
         found.read(lambda connection: self.check(metadata, stored_times.API, connection))
         (kept,) = found.read(rows.every, sagas.TABLE)
         self.assertEqual({rebuild.SINCE: 7.0 + DAY_S, 'other': 'x'}, kept.data)
-
-
-def _path(found):
-    return sa.make_url(found.url).database
 
 
 def _any(column):

@@ -1,0 +1,135 @@
+"""A cloud that continues with a snapshot of another: its settings, and the start of its files.
+
+In its state directory the snapshot becomes the saved state `fresh`, which the first start and each
+reset restore. It is written beside a former cloud under the name ALONE, and under BESIDE where
+there is none. `complete` then deletes the former cloud and moves the snapshot to its place. A
+process that was killed in that has left a file which the next start completes.
+"""
+
+from collections.abc import Mapping
+import os
+import shutil
+import typing
+
+from nova_lite import exception
+from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import snapshot_file
+from nova_lite.virt.sim import profile
+
+ALONE, BESIDE = 'alone.snapshot', 'beside.snapshot'
+# Each cloud has one of them once it has begun to start.
+DATABASES = (layout.SIMCLOUD, layout.API)
+
+
+class OtherSize(exception.Conflict):
+    msg = 'The cloud of the snapshot has %(what)s=%(found)s, not %(given)s. Omit --%(what)s.'
+
+
+class NotEmpty(exception.Conflict):
+    msg = (
+        'The state directory %(directory)s has a cloud already. Choose another with '
+        '--state-dir, or delete that cloud with --fresh.'
+    )
+
+
+class UnknownProfile(exception.Conflict):
+    msg = (
+        'The profile of the snapshot %(file)s cannot be used: %(cause)s. '
+        'Choose another with --profile.'
+    )
+
+
+def settings_of(
+    manifest: snapshot_file.Manifest, state_dir: str, given: Mapping[str, typing.Any]
+) -> dict[str, typing.Any]:
+    """Return the keyword arguments of layout.Settings for a cloud from a snapshot.
+
+    given: those that were chosen for the new cloud; each of the options replaces only its own
+    Raise OtherSize
+    """
+    for what in ('cells', 'hosts'):
+        found = manifest.settings[what]
+        if given.get(what, found) != found:
+            raise OtherSize(what=what, found=found, given=given[what])
+    taken = dict(manifest.settings)
+    _check_options(taken['options'])
+    if taken['profile'] is None:
+        taken['profile'] = os.path.join(os.path.abspath(state_dir), cloud_snapshots.PROFILE)
+    chosen = given.get('options', {})
+    options = {
+        group: {**taken['options'].get(group, {}), **chosen.get(group, {})}
+        for group in [*taken['options'], *chosen]
+    }
+    return {**taken, **given, 'options': options, 'state_dir': state_dir}
+
+
+def _check_options(options: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise ValueError for options of a snapshot that name a directory of another cloud."""
+    for group, values in options.items():
+        if group.upper() == 'DEFAULT' and 'state_path' in values:
+            raise ValueError(
+                '--from: the snapshot sets DEFAULT.state_path, which belongs to a cloud'
+            )
+
+
+def brings_profile(places: layout.Layout) -> bool:
+    """Return whether the profile of a cloud is the one that `begin` writes and checks."""
+    return os.path.abspath(places.settings.profile) == os.path.join(
+        places.root, cloud_snapshots.PROFILE
+    )
+
+
+def begin(
+    snapshot: cloud_snapshots.Snapshot, places: layout.Layout, *, fresh: bool = False
+) -> None:
+    """Make the next start of a cloud, and each reset afterwards, restore a Snapshot.
+
+    places: the Layout of a state directory that this process holds
+    fresh: delete a former cloud there, once all of the snapshot is beside it
+    Raise NotEmpty, Unusable, Damaged, NotUnpacked, UnknownProfile. Then the directory is as before.
+    """
+    # A cloud on a database server has only the first of them.
+    if not fresh and any(os.path.exists(places.path('db', f'{n}.sqlite')) for n in DATABASES):
+        raise NotEmpty(directory=places.root)
+    with cloud_snapshots.Snapshots(places).unpacked(snapshot) as draft:
+        if snapshot.manifest.settings['profile'] is None:
+            _check_profile(snapshot.path, os.path.join(draft, cloud_snapshots.PROFILE))
+        copied = os.path.join(draft, BESIDE)
+        try:
+            shutil.copyfile(snapshot.path, copied)
+        except OSError as error:
+            raise snapshot_file.NotUnpacked(
+                file=snapshot.path, target=copied, cause=error
+            ) from error
+        os.rename(copied, os.path.join(places.root, ALONE if fresh else BESIDE))
+    complete(places)
+
+
+def _check_profile(path: str, brought: str) -> None:
+    try:
+        profile.load(brought)
+    except (profile.ProfileError, UnicodeError) as error:
+        raise UnknownProfile(file=path, cause=error) from error
+
+
+def complete(places: layout.Layout) -> None:
+    """Complete what `begin` has begun. places: as there"""
+    for name in (ALONE, BESIDE):
+        path = os.path.join(places.root, name)
+        if os.path.exists(path):
+            if name == ALONE:
+                places.clear(keep=(name,))
+            _adopt(path, places)
+
+
+def _adopt(path: str, places: layout.Layout) -> None:
+    """Make a snapshot the first state of a cloud, with its passwords, profile and time."""
+    manifest = cloud_snapshots.read(path).manifest
+    names = set(manifest.files).intersection((*cloud_snapshots.KEPT, cloud_snapshots.PROFILE))
+    snapshot_file.extract(path, manifest, {name: places.path(name) for name in names})
+    clocks.set_to(places.root, manifest.taken_at)
+    found = cloud_snapshots.Snapshots(places)
+    found.mark(cloud_snapshots.FRESH)
+    os.rename(path, found.path(cloud_snapshots.FRESH))
