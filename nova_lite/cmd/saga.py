@@ -77,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print sagas, one saga or steps, or change where sagas stop. Return the exit code."""
     if args.action == 'steps':
-        return listing.show_steps(args.kind, as_json=args.json)
+        listing.show_steps(args.kind, as_json=args.json)
+        return 0
     if args.action == 'list':
         return sagas.show(args.state_dir, active=args.active, server=args.server, as_json=args.json)
     if args.action == 'show':

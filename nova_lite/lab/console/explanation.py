@@ -1,15 +1,17 @@
-"""A scheduling decision as text, for people."""
+"""A scheduling decision as text, for commands."""
+
+import typing
 
 from rich import console
 
 from nova_lite.terminal import text_tables
 
 
-def show(found):
-    """Print what SchedulerAPI.why returns."""
+def show(found: dict[str, typing.Any]) -> None:
+    """Print a scheduling decision, as SchedulerAPI.why returns it."""
     terminal = console.Console(highlight=False, soft_wrap=True)
 
-    def say(text):
+    def say(text: str) -> None:
         terminal.print(text, markup=False)
 
     say(f'Server {found["instance_uuid"]}, decided {found["at"]} for {found["request_id"]}')
@@ -25,7 +27,7 @@ def show(found):
         say(f'and {found["more"]} more hosts; add HOST to the command to see one of them')
 
 
-def _row(entry):
+def _row(entry: dict[str, typing.Any]) -> tuple[str, str, str, str]:
     reason = entry['reason']
     if entry['weights']:
         parts = [f'{name} {weight:+.3f}' for name, weight in entry['weights'].items()]

@@ -1,28 +1,32 @@
-"""Injected faults as people write and read them, for commands."""
+"""Injected faults: from options of commands, and as text."""
 
 import json
 import re
+import typing
 
 from nova_lite.terminal import text_tables
+
+# An entry of the faults, or an answer of the control endpoint.
+Json: typing.TypeAlias = dict[str, typing.Any]
 
 MATCHES = ('host', 'flavor', 'server')
 OPTIONS = ('verb', 'when', 'error', 'message')
 OF_SERVICES = ('service', 'request', 'status', 'delay', 'lost')
 LIMITS = ('first', 'nth', 'probability')
-# Which requests to a service: all, or a pattern for METHOD /path. No query string is matched.
+# A pattern for METHOD /path of requests to a service, or * for all. It matches no query string.
 REQUEST = re.compile(r'[A-Z*]+ [/*][^?\n]*|\*')
-# Options that faults of services do not have.
+# Options that only faults of hosts have.
 OF_HOSTS = {*MATCHES, *OPTIONS, 'metadata', 'reschedule'}
 
 
-def entry(options):
-    """Return the fault with these options, as the cloud reads it. Raise ValueError.
+def entry(options: Json) -> Json:
+    """Return the entry of a fault for the control endpoint. Raise ValueError.
 
-    options: {name: value, or None, [] or False if it was not given}
+    options: {name: value}; None, [] or False for an option that was not given
     """
     of_service = options['service'] is not None
     others = OF_HOSTS if of_service else OF_SERVICES
-    # 0 and '' were given.
+    # 0 and '' count as given.
     wrong = [name for name in others if options[name] or type(options[name]) in (int, float, str)]
     if wrong:
         names = ', '.join(f'--{name}' for name in sorted(wrong))
@@ -40,7 +44,7 @@ def entry(options):
     return {key: value for key, value in made.items() if value is not None}
 
 
-def _of_host(options):
+def _of_host(options: Json) -> Json:
     made = {name: options[name] for name in (*OPTIONS, *LIMITS)}
     match = {name: options[name] for name in MATCHES}
     metadata = {}
@@ -55,8 +59,8 @@ def _of_host(options):
     return made
 
 
-def lines(shown):
-    """Return [(id or '', text)] of the faults that a cloud shows."""
+def lines(shown: Json) -> list[tuple[str, str]]:
+    """Return (id or '', text) of each fault in an answer of the control endpoint."""
     found = [(str(each['id']), _failure(each)) for each in shown['failures']]
     found += [('', f'host {name} is powered off') for name in shown['hosts_off']]
     found += [('', f'database of {name} is down') for name in shown['databases_down']]
@@ -65,12 +69,12 @@ def lines(shown):
     return found
 
 
-def show(shown):
-    """Print the faults that a cloud shows."""
+def show(shown: Json) -> None:
+    """Print the faults in an answer of the control endpoint."""
     text_tables.show(('Id', 'Fault'), lines(shown))
 
 
-def _failure(entry):
+def _failure(entry: Json) -> str:
     if 'service' in entry:
         return _of_service(entry)
     match = entry.get('match', {})
@@ -84,7 +88,7 @@ def _failure(entry):
     return f'{text} ({described})' if described else text
 
 
-def _of_service(entry):
+def _of_service(entry: Json) -> str:
     effects = [
         f'wait {entry["delay"]:g} s' if 'delay' in entry else '',
         f'fail with {entry["status"]}' if 'status' in entry else '',

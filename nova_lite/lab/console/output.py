@@ -1,10 +1,14 @@
-"""Output of commands, as JSON or for people."""
+"""Output of commands as JSON or as text."""
 
+from collections.abc import Callable
 import json
+import typing
+
+T = typing.TypeVar('T')
 
 
-def show(found, as_text, *, as_json):
-    """Print what was found as JSON, or have `as_text(found)` print it for people."""
+def show(found: T, as_text: Callable[[T], None], *, as_json: bool) -> None:
+    """Print `found` as JSON, or call as_text(found), which prints it as text."""
     if as_json:
         print(json.dumps(found, indent=2))
     else:

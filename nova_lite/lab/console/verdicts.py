@@ -14,14 +14,14 @@ ENDINGS = {
 }
 
 
-def as_json(verdict):
+def as_json(verdict: settling.Verdict) -> str:
     """Return a verdict as a JSON document."""
     parts = {name: [each._asdict() for each in found] for name, found in verdict._asdict().items()}
     return json.dumps({'result': verdict.result, **parts}, indent=2)
 
 
-def as_text(verdict):
-    """Return the findings of a verdict line by line, what is explained, and its result."""
+def as_text(verdict: settling.Verdict) -> str:
+    """Return the findings of a verdict, one a line, and its result."""
     lines = ['  '.join(finding) for finding in verdict.findings]
     lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
     lines += ['  '.join((*finding, '(no finding)')) for finding in verdict.explained]

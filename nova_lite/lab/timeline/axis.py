@@ -1,8 +1,9 @@
-"""The axis of time of a drawing: even, but for the time in which no super-conductor ran the saga.
+"""The time axis of a drawing: linear, except while no super-conductor ran the saga.
 
-That may be a hundred times as long as all the rest; it gets a fixed share, and is
-marked as broken off.
+Such a gap may be a hundred times as long as all the rest. It gets a fixed share of the axis.
 """
+
+from nova_lite.lab.timeline import story as story_module
 
 BROKEN_SHARE = 0.16
 
@@ -10,7 +11,7 @@ BROKEN_SHARE = 0.16
 class Axis:
     """Maps seconds since the request to 0..1."""
 
-    def __init__(self, story):
+    def __init__(self, story: story_module.Story) -> None:
         self._whole = story.lasted or 1.0
         gaps = [
             (bar.begin, bar.end)
@@ -23,8 +24,8 @@ class Axis:
         self._share = min(BROKEN_SHARE * len(gaps), 0.5)
         self._each = self._share / len(gaps) if gaps else 0.0
 
-    def at(self, seconds):
-        """Return where a moment is."""
+    def at(self, seconds: float) -> float:
+        """Return the position of a moment on the axis, 0 to 1. seconds: since the request"""
         kept, broken = seconds, 0.0
         for begin, end in self.gaps:
             passed = min(max(seconds - begin, 0.0), end - begin)
@@ -32,8 +33,8 @@ class Axis:
             broken += self._each * passed / (end - begin)
         return min(1.0, max(0.0, kept) / self._kept * (1 - self._share) + broken)
 
-    def ticks(self, count=5):
-        """Round moments that are in no gap."""
+    def ticks(self, count: int = 5) -> list[float]:
+        """Return round moments outside of the gaps. count: of them, about"""
         step = _round(self._kept / count)
         moments = [step * number for number in range(int(self._whole / step) + 1)]
         return [
@@ -43,7 +44,7 @@ class Axis:
         ]
 
 
-def _round(seconds):
+def _round(seconds: float) -> float:
     """Return 1, 2 or 5 times a power of ten, not less than `seconds`."""
     power = 1.0
     while power > seconds:

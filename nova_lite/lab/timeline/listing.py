@@ -1,5 +1,11 @@
 """Sagas as text and as JSON, for commands."""
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
+from nova_lite.db import rows as db_rows
+from nova_lite.db import transactions
 from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import sagas
 from nova_lite.lab.console import output
@@ -7,7 +13,10 @@ from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
 from nova_lite.terminal import text_tables
 
-# Columns of a server that often contain passwords, and what is shown in their place.
+# A saga, an event or a step as JSON.
+Shown: typing.TypeAlias = dict[str, typing.Any]
+
+# Columns of a server that often contain passwords, and the text that is shown instead.
 SECRET, MARK = ('user_data',), '***'
 
 COLUMNS = (
@@ -23,30 +32,32 @@ COLUMNS = (
     'created_at',
     'finished_at',
 )
-# Where a debugger has stopped the saga; the last column.
+# The last column: the step before which a debugger has stopped the saga.
 STOPPED = 'stopped'
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
 
 
-def show(database, *, active, server, as_json):
+def show(
+    database: transactions.Database, *, active: bool, server: str | None, as_json: bool
+) -> None:
     """Print the sagas of the API database, newest first.
 
-    active: only those that run, wait or clean up; server: uuid of the only one of interest, or None
+    active: only sagas that run, wait or clean up; server: uuid, only sagas of this server
     """
     rows = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
     found = [_saga(row) for row in rows]
     output.show(found, lambda found: _show(found, (*COLUMNS, STOPPED)), as_json=as_json)
 
 
-def show_one(database, uuid, *, as_json):
+def show_one(database: transactions.Database, uuid: str, *, as_json: bool) -> None:
     """Print a saga of the API database and its events. Raise SagaNotFound."""
     saga = database.read(sagas.get, uuid)
     events = database.read(sagas.events, uuid)
     output.show(_document(saga, events), _show_document, as_json=as_json)
 
 
-def show_steps(kind, *, as_json):
-    """Print the steps of a kind of saga, or of all, in each of its plans. Raise NoSuchKind."""
+def show_steps(kind: str | None, *, as_json: bool) -> None:
+    """Print the steps of a kind of saga, or of all kinds, in each plan. Raise NoSuchKind."""
     if kind is not None:
         kinds.require(kind)
     found = [
@@ -66,7 +77,7 @@ def show_steps(kind, *, as_json):
     output.show(found, lambda found: _show(found, tuple(found[0])), as_json=as_json)
 
 
-def _show_document(document):
+def _show_document(document: Shown) -> None:
     columns = (*COLUMNS, STOPPED)
     _show([{name: document[name] for name in columns}], columns)
     if document['error']:
@@ -74,7 +85,7 @@ def _show_document(document):
     _show(document['events'], EVENT_COLUMNS)
 
 
-def _document(saga, events):
+def _document(saga: db_rows.Row, events: Sequence[db_rows.Row]) -> Shown:
     return {
         **_saga(saga),
         'error': saga.error,
@@ -84,7 +95,7 @@ def _document(saga, events):
     }
 
 
-def without_secrets(arguments):
+def without_secrets(arguments: Shown) -> Shown:
     """Return the arguments of a saga with the columns in SECRET masked."""
     if not arguments.get('order'):
         return arguments
@@ -95,19 +106,19 @@ def without_secrets(arguments):
     return {**arguments, 'order': {**arguments['order'], 'changes': changes}}
 
 
-def _show(rows, columns):
+def _show(rows: Iterable[Shown], columns: Sequence[str]) -> None:
     lines = [row.values() for row in rows]
     text_tables.show(
         columns, [['' if value is None else value for value in line] for line in lines]
     )
 
 
-def _saga(row):
+def _saga(row: db_rows.Row) -> Shown:
     mark = breakpoint_rows.mark_of(row)
-    return {**_plain(row, COLUMNS), STOPPED: mark and breakpoints.place(mark)}
+    return {**_plain(row, COLUMNS), STOPPED: breakpoints.place(mark) if mark else None}
 
 
-def _plain(row, columns):
+def _plain(row: db_rows.Row, columns: Iterable[str]) -> Shown:
     return {
         name: None if getattr(row, name) is None else str(getattr(row, name)) for name in columns
     }

@@ -5,11 +5,15 @@ The lanes by daemon and cell and the table of steps below show the same data.
 
 import html
 import importlib.resources
+import typing
 
 from nova_lite import exception
 from nova_lite.lab.timeline import axis
 from nova_lite.lab.timeline import story as story_module
 from nova_lite.moves import places
+
+# A daemon or service, and its cell.
+Lane: typing.TypeAlias = tuple[str, str | None]
 
 LOST, STOPPED = story_module.LOST, story_module.STOPPED
 SERVICES = tuple(
@@ -61,14 +65,14 @@ class Unwritable(exception.NovaLiteError):
     msg = 'Cannot write the page to %(path)s: %(reason)s'
 
 
-def page(title, stories):
+def page(title: str, stories: list[story_module.Story]) -> str:
     """Return the HTML text of the page."""
     style = importlib.resources.files(__package__).joinpath('style.css').read_text()
     sections = '\n'.join(_section(number, story) for number, story in enumerate(stories, 1))
     return PAGE.format(title=_text(title), about=_text(ABOUT), style=style, sections=sections)
 
 
-def write(path, title, stories):
+def write(path: str, title: str, stories: list[story_module.Story]) -> None:
     """Write the page to a file. Raise Unwritable."""
     try:
         with open(path, 'w', encoding='utf-8') as file:
@@ -77,11 +81,11 @@ def write(path, title, stories):
         raise Unwritable(path=path, reason=error.strerror) from error
 
 
-def _text(value):
+def _text(value: object) -> str:
     return html.escape(str(value), quote=True)
 
 
-def _section(number, story):
+def _section(number: int, story: story_module.Story) -> str:
     scale = axis.Axis(story)
     summary = (
         f'Saga {story.uuid}: {story.state} after {story.lasted:.2f} s, '
@@ -103,7 +107,7 @@ def _section(number, story):
     )
 
 
-def _legend(story):
+def _legend(story: story_module.Story) -> str:
     entries = [('control', 'no cell'), ('service', 'neighbour services')]
     entries += [('source', f'{story.source} (source)')] if story.source else []
     if story.dest and story.dest != story.source:
@@ -115,7 +119,7 @@ def _legend(story):
     return ''.join(f'<li><i class="{name}"></i>{_text(text)}</li>' for name, text in entries)
 
 
-def _side(story, bar):
+def _side(story: story_module.Story, bar: story_module.Bar) -> str:
     """Return the CSS class for the colour of a bar."""
     if bar.is_idle:
         return 'lost'
@@ -127,7 +131,7 @@ def _side(story, bar):
 # ---- the lanes ----
 
 
-def _owners(story, scale):
+def _owners(story: story_module.Story, scale: axis.Axis) -> str:
     """Return the lane of the super-conductors that ran the saga."""
     drawn = []
     for owner in story.owners:
@@ -147,12 +151,12 @@ def _owners(story, scale):
     )
 
 
-def _lanes(story):
-    """Return (daemon, cell) of the lanes: those without a cell, the cells, the neighbours."""
+def _lanes(story: story_module.Story) -> list[Lane]:
+    """Return (daemon, cell) of the lanes: first lanes without a cell, last neighbour services."""
     found = {(bar.daemon, bar.cell) for bar in story.bars}
-    order = {None: 0, story.source: 1, story.dest: 2}
+    order: dict[str | None, int] = {None: 0, story.source: 1, story.dest: 2}
 
-    def key(lane):
+    def key(lane: Lane) -> tuple[int, bool, str]:
         daemon, cell = lane
         return (
             3 if daemon in SERVICES else order.get(cell, 1),
@@ -163,7 +167,7 @@ def _lanes(story):
     return sorted(found, key=key)
 
 
-def _lane(number, story, scale, lane):
+def _lane(number: int, story: story_module.Story, scale: axis.Axis, lane: Lane) -> str:
     daemon, cell = lane
     bars = [(index, bar) for index, bar in enumerate(story.bars) if (bar.daemon, bar.cell) == lane]
     hue = next((_side(story, bar) for _index, bar in bars if not bar.is_idle), 'lost')
@@ -175,7 +179,7 @@ def _lane(number, story, scale, lane):
     )
 
 
-def _bar(number, story, scale, index):
+def _bar(number: int, story: story_module.Story, scale: axis.Axis, index: int) -> str:
     bar = story.bars[index]
     begin, end = scale.at(bar.begin), scale.at(bar.end)
     classes = ['bar', _side(story, bar)]
@@ -190,7 +194,7 @@ def _bar(number, story, scale, index):
     )
 
 
-def _name(bar):
+def _name(bar: story_module.Bar) -> str:
     if bar.outcome == LOST:
         return f'{bar.step}: interrupted'
     if bar.outcome == STOPPED:
@@ -198,14 +202,14 @@ def _name(bar):
     return bar.step if bar.outcome == 'done' else f'{bar.step}: {bar.outcome}'
 
 
-def _told(bar):
+def _told(bar: story_module.Bar) -> str:
     """Return the tooltip of a bar."""
     parts = [f'{bar.place}; {bar.begin:.3f} s, took {bar.lasted * 1000:.0f} ms']
     parts.append(f'{bar.owner}, epoch {bar.epoch}')
     return '; '.join([*parts, *bar.notes])
 
 
-def _over(story, scale):
+def _over(story: story_module.Story, scale: axis.Axis) -> str:
     """Return the ticks, the gaps between owners, and the marks of kill and takeover."""
     drawn = [
         f'<div class="tick" style="left:{scale.at(moment):.3%}"><span>{moment:g} s</span></div>'
@@ -231,7 +235,7 @@ def _over(story, scale):
 # ---- the table ----
 
 
-def _row(number, story, scale, index):
+def _row(number: int, story: story_module.Story, scale: axis.Axis, index: int) -> str:
     bar, side = story.bars[index], _side(story, story.bars[index])
     begin, end = scale.at(bar.begin), scale.at(bar.end)
     notes = ''.join(f'<small>{_text(note)}</small>' for note in bar.notes)

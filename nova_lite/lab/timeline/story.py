@@ -1,12 +1,19 @@
-"""The story of a saga: when and where each step ran, and which super-conductor ran it.
+"""The story of a saga: the time, the place and the super-conductor of each step.
 
-It is read from the journal, which records when a step ended; the next step began then. A
-step whose super-conductor died is drawn until another one takes over, and one before which a
-debugger has stopped the saga until it goes on.
+The story is read from the journal, which records the end of each step; the next step began then.
+A step whose super-conductor died is drawn until another super-conductor takes over. A step before
+which a debugger has stopped the saga is drawn until the saga continues.
 """
 
+from collections.abc import Iterator
+from collections.abc import Sequence
 import dataclasses
+import datetime
+import typing
 
+import sqlalchemy as sa
+
+from nova_lite.db import rows as db_rows
 from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
@@ -15,13 +22,16 @@ from nova_lite.moves import kinds
 from nova_lite.moves import places
 from nova_lite.saga import breakpoints
 from nova_lite.saga import journal
+from nova_lite.saga import step as step_module
 
 CONTROL = 'super-conductor'
-# Notes with which a step is over; of an interruption; of a whole saga.
+# Notes in the journal that end a step, and notes of an interruption.
 ENDS = ('done', 'undone', 'failed', 'turns', 'left')
 WAITS = ('waits', 'retries', 'yields', 'stopping', 'unknown')
 TAKEN_OVER = 'taken over'
 LOST, STOPPED = 'lost', breakpoints.STOPPED
+# {source or destination: (host, cell name)}; None where the journal has no value.
+Ends: typing.TypeAlias = dict[str, tuple[str | None, str | None]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,19 +51,19 @@ class Bar:
     owner: str
     epoch: int
     is_pivot: bool = False
-    notes: tuple = ()
+    notes: tuple[str, ...] = ()
 
     @property
-    def lasted(self):
+    def lasted(self) -> float:
         return self.end - self.begin
 
     @property
-    def is_idle(self):
-        """Return whether no super-conductor runs the saga then."""
+    def is_idle(self) -> bool:
+        """Return whether no super-conductor runs the saga during this time."""
         return self.outcome in (LOST, STOPPED)
 
     @property
-    def place(self):
+    def place(self) -> str:
         """Return the daemon and its cell in one text."""
         return f'{self.daemon}, {self.cell}' if self.cell else self.daemon
 
@@ -71,20 +81,26 @@ class Story:
     state: str
     source: str | None
     dest: str | None
-    bars: tuple
+    bars: tuple[Bar, ...]
     killed: float | None = None
 
     @property
-    def lasted(self):
+    def lasted(self) -> float:
         return max((bar.end for bar in self.bars), default=0.0)
 
     @property
-    def owners(self):
-        """Return the super-conductors that ran it, in order."""
+    def owners(self) -> list[str]:
+        """Return the super-conductors that ran the saga, in order."""
         return list(dict.fromkeys(bar.owner for bar in self.bars if not bar.is_idle))
 
 
-def read(connection, uuid, *, title=None, killed_at=None):
+def read(
+    connection: sa.Connection,
+    uuid: str,
+    *,
+    title: str | None = None,
+    killed_at: datetime.datetime | None = None,
+) -> Story:
     """Return the Story of a saga. Raise SagaNotFound. killed_at: naive UTC"""
     row = sagas.get(connection, uuid)
     ends = _ends(connection, row)
@@ -101,14 +117,15 @@ def read(connection, uuid, *, title=None, killed_at=None):
     )
 
 
-def _state(row):
+def _state(row: db_rows.Row) -> str:
     mark = breakpoint_rows.mark_of(row)
     return row.state if mark is None else f'{STOPPED} {breakpoints.place(mark)}'
 
 
-def _bars(row, events, ends):
+def _bars(row: db_rows.Row, events: Sequence[db_rows.Row], ends: Ends) -> Iterator[Bar]:
     """Yield the bars of all steps, in order."""
-    began, notes, steps = row.created_at, [], kinds.steps(row.kind)
+    began, steps = row.created_at, kinds.steps(row.kind)
+    notes: list[str] = []
     for index, event in enumerate(events):
         if event.what in WAITS:
             notes.append(f'{event.what}: {event.detail}' if event.detail else event.what)
@@ -143,12 +160,12 @@ def _bars(row, events, ends):
         began, notes = event.at, []
 
 
-def _under_way(later):
-    """Return the step that a dead owner was running: the next one that ends."""
+def _under_way(later: Sequence[db_rows.Row]) -> str:
+    """Return the step that a dead owner was running: the next step that ends."""
     return next((event.step for event in later if event.what in ENDS), CONTROL)
 
 
-def _place(step, ends):
+def _place(step: step_module.Step | None, ends: Ends) -> tuple[str, str | None]:
     """Return (daemon, cell) of a step. step: None if this release does not know it"""
     place = step.at if step is not None else places.Place(CONTROL)
     host, cell = ends[place.end] if place.end else (None, None)
@@ -157,8 +174,8 @@ def _place(step, ends):
     return place.daemon, cell
 
 
-def _ends(connection, row):
-    """Return {SOURCE, DEST: (host, cell name)}, with None where the journal has no value."""
+def _ends(connection: sa.Connection, row: db_rows.Row) -> Ends:
+    """Return the source and the destination of a saga."""
     source = dest = None
     for known in row.data.values():
         if isinstance(known, dict):
@@ -171,6 +188,6 @@ def _ends(connection, row):
     cells = {cell.id: cell.name for cell in cell_mappings.every(connection)}
     of_host = host_mappings.cell_ids(connection, [host for host in (source, dest) if host])
     return {
-        end: (host, cells.get(of_host.get(host)))
+        end: (host, cells.get(of_host[host]) if host in of_host else None)
         for end, host in ((places.SOURCE, source), (places.DEST, dest))
     }

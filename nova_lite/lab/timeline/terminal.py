@@ -1,4 +1,4 @@
-"""A story on the terminal: a row for each step, with its bar on the time axis."""
+"""A story as a table for the terminal: a row for each step, with its bar on the time axis."""
 
 from rich import box
 from rich import table
@@ -10,11 +10,11 @@ from nova_lite.lab.timeline import story as story_module
 FULL, LOST, SHORT = '█', '░', '▏'
 COLOURS = {'source': 'cyan', 'dest': 'yellow', None: 'green', story_module.LOST: 'red'}
 NARROWEST, WIDEST = 12, 60
-# Columns of numbers, and what is between columns.
+# Width of the columns of numbers and of the space between columns.
 REST = 28
 
 
-def draw(story, width=80):
+def draw(story: story_module.Story, width: int = 80) -> table.Table:
     """Return a table for rich. width: of the terminal, in characters"""
     names = [_name(bar) for bar in story.bars]
     taken = REST + max(map(len, names), default=0)
@@ -40,14 +40,14 @@ def draw(story, width=80):
     return shown
 
 
-def side(story, bar):
-    """Return 'source', 'dest' or None: the side whose cell a bar is in."""
+def side(story: story_module.Story, bar: story_module.Bar) -> str | None:
+    """Return 'source', 'dest' or None: the end of the move whose cell a bar is in."""
     if bar.cell is None:
         return None
     return 'source' if bar.cell == story.source else 'dest'
 
 
-def _name(bar):
+def _name(bar: story_module.Bar) -> str:
     if bar.outcome == story_module.LOST:
         return f'... until {bar.owner} takes over'
     if bar.outcome == story_module.STOPPED:
@@ -55,7 +55,7 @@ def _name(bar):
     return bar.step if bar.outcome == 'done' else f'{bar.step} ({bar.outcome})'
 
 
-def _bar(scale, bar, room):
+def _bar(scale: axis.Axis, bar: story_module.Bar, room: int) -> str:
     begin = min(room - 1, int(scale.at(bar.begin) * room))
     length = round(scale.at(bar.end) * room) - begin
     drawn = LOST if bar.is_idle else FULL
