@@ -151,6 +151,8 @@ class History:
             thread.join()
         operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
         owners.reboot_all(operator, ledger)
+        if plan.denials:
+            finale.delete_again(operator, ledger)
 
     def _outsiders(self, cloud, world, ledger, until):
         """Return the threads of owners and administrators, if the plan has such."""

@@ -158,8 +158,10 @@ OF_NIGHTS = {
     'accepted: reset state': 10,
     'accepted: reset volume': 18,
     'accepted: snapshot': 4,
+    'accepted: stick volume': 3,
     'accepted: take port back': 4,
     'done: restore': 5,
+    'fault: blackout': 8,
     'fault: silent bus': 8,
 }
 

@@ -25,6 +25,17 @@ CONTINUE = {
 LIMIT_S, LOOK_S = 300, 5
 
 
+def delete_again(caller, ledger):
+    """Delete servers again whose deletion a neighbour refused, now that it does not any more.
+
+    As in nova such a server is in ERROR, with a fault, and its user may delete it again.
+    """
+    for uuid in ledger.gone:
+        code, found = caller.send('show', 'GET', f'/servers/{uuid}')
+        if code == 200 and found['server']['status'] == 'ERROR' and found['server'].get('fault'):
+            caller.send('delete again', 'DELETE', f'/servers/{uuid}')
+
+
 class Finale:
     """cloud: a world.cloud.Cloud that is whole; ledger, caller: see client.Client"""
 
