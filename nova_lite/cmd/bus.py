@@ -1,4 +1,4 @@
-"""nova-lite bus: cut or freeze the message buses of a running cloud, or heal them.
+"""nova-lite bus: cut, freeze or heal the message buses of a running cloud.
 
 A bus that is cut closes its connections and refuses new connections. A bus that is frozen accepts
 connections and messages, and does not answer. Both kinds keep the messages in their queues.

@@ -1,4 +1,4 @@
-"""Distinguish requests of this machine's programs and of a service's own pages from others.
+"""Distinguish requests of this machine and of a service's own pages from foreign requests.
 
 A service without a password refuses requests that a page of another site may have sent: requests
 with a foreign Host (DNS rebinding) or a foreign Origin, and requests that the browser marks as

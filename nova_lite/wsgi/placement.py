@@ -131,8 +131,8 @@ VALIDATION = CompiledValidation()
 class KnownAliases:
     """The part of SQLAlchemy that placement uses, with cached aliases of tables.
 
-    Placement makes them at every call, and to copy a table's columns for that is a
-    fifth of the time of a request. An alias does not change once it has its columns.
+    Placement makes aliases at every call, and the copies of the columns of tables take a fifth of
+    the time of a request. An alias does not change once it has its columns.
     """
 
     def __getattr__(self, name: str) -> typing.Any:
