@@ -4,18 +4,21 @@ The cloud is the one that --os-cloud or --state-dir names, else the one of the e
 (OS_*), else the one in the default state directory of `nova-lite up`.
 """
 
+import argparse
 import os
 import urllib.parse
 
 from keystoneauth1 import exceptions as auth_exceptions
 import openstack
 from openstack import exceptions as sdk_exceptions
+import requests
 
 from nova_lite import exception
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.maintenance import plan
 
-# Servers that ran before their evacuation run after it: from 2.95 on they do not.
+# Before 2.95, servers that ran before their evacuation also run after it.
 VERSION = '2.90'
 PAGE = 500
 ENVIRONMENT = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE')
@@ -28,16 +31,16 @@ class WrongUse(exception.Invalid):
 
 
 class Refused(exception.Conflict):
-    """The API answered a request with an error. status: of HTTP"""
+    """The API answered a request with an error. status: the HTTP status"""
 
     msg = '%(reason)s'
 
-    def __init__(self, status, reason):
+    def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason=reason)
         self.status = status
 
 
-def add_options(parser):
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the cloud."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--os-cloud', metavar='NAME', help='name of the cloud in clouds.yaml')
@@ -45,7 +48,7 @@ def add_options(parser):
     state_dir.add_name(where)
 
 
-def connect(args):
+def connect(args: argparse.Namespace) -> 'Cloud':
     """Return the Cloud that the options or the environment select. Raise WrongUse."""
     path = os.path.join(args.state_dir or state_dir.default(), 'clouds.yaml')
     named = args.os_cloud or any(os.environ.get(name) for name in ENVIRONMENT)
@@ -65,13 +68,15 @@ def connect(args):
 class Cloud:
     """Calls of an administrator. May be used by many threads."""
 
-    def __init__(self, connection):
+    def __init__(self, connection: openstack.connection.Connection) -> None:
         self._connection = connection
 
-    def call(self, method, path, body=None, *, version=VERSION):
+    def call(
+        self, method: str, path: str, body: plan.Json | None = None, *, version: str = VERSION
+    ) -> requests.Response:
         """Send one request without retries and return the response. Raise Refused, Unavailable."""
         try:
-            answer = self._connection.compute.request(
+            answer: requests.Response = self._connection.compute.request(
                 path,
                 method,
                 json=body,
@@ -85,13 +90,14 @@ class Cloud:
             raise Refused(answer.status_code, _message(answer))
         return answer
 
-    def _get(self, path, **query):
+    def _get(self, path: str, **query: object) -> plan.Json:
         query = {name: value for name, value in query.items() if value is not None}
-        return self.call('GET', f'{path}?{urllib.parse.urlencode(query)}').json()
+        found: plan.Json = self.call('GET', f'{path}?{urllib.parse.urlencode(query)}').json()
+        return found
 
     # ---- hosts ----
 
-    def service(self, host):
+    def service(self, host: str) -> plan.Json:
         """Return the compute service of a host. Raise WrongUse if there is none."""
         found = self._get('/os-services', host=host, binary='nova-compute')['services']
         if not found:
@@ -100,17 +106,21 @@ class Cloud:
             )
         if found[0]['status'] == 'UNKNOWN':
             raise exception.Unavailable(service=f'The cell of {host}', reason='no answer')
-        return found[0]
+        service: plan.Json = found[0]
+        return service
 
-    def change_service(self, service, **values):
+    def change_service(self, service: plan.Json, **values: object) -> plan.Json:
         """Change status, disabled_reason or forced_down. Return the changed service."""
-        return self.call('PUT', f'/os-services/{service["id"]}', values).json()['service']
+        answer = self.call('PUT', f'/os-services/{service["id"]}', values)
+        changed: plan.Json = answer.json()['service']
+        return changed
 
     # ---- servers ----
 
-    def servers_on(self, host):
-        """Return all servers on the host, soft-deleted ones too, with details."""
-        found, marker = [], None
+    def servers_on(self, host: str) -> list[plan.Json]:
+        """Return all servers on the host with details, including soft-deleted servers."""
+        found: list[plan.Json] = []
+        marker = None
         while True:
             page = self._get(
                 '/servers/detail',
@@ -125,21 +135,24 @@ class Cloud:
             found += page
             marker = page[-1]['id']
 
-    def server(self, uuid):
+    def server(self, uuid: str) -> plan.Json | None:
         """Return a server, or None if it does not exist."""
         try:
-            return self._get(f'/servers/{uuid}')['server']
+            found: plan.Json = self._get(f'/servers/{uuid}')['server']
+            return found
         except Refused as error:
             if error.status == 404:
                 return None
             raise
 
-    def act(self, uuid, action, content, *, version=VERSION):
+    def act(
+        self, uuid: str, action: str, content: plan.Json | None, *, version: str = VERSION
+    ) -> str | None:
         """Send a server action and return the id of the request."""
         answer = self.call('POST', f'/servers/{uuid}/action', {action: content}, version=version)
         return answer.headers.get('X-Compute-Request-Id')
 
-    def failure(self, uuid, request_id):
+    def failure(self, uuid: str, request_id: str) -> str | None:
         """Return the details of the first failed event of the request's action, or None."""
         path = f'/servers/{uuid}/os-instance-actions/{request_id}'
         try:
@@ -149,9 +162,10 @@ class Cloud:
         failed = [event for event in events if event['result'] == 'Error']
         return next((event['details'] for event in failed if event.get('details')), None)
 
-    def migrations(self, **query):
+    def migrations(self, **query: object) -> list[plan.Json]:
         """Return migrations, newest first."""
-        found, marker = [], None
+        found: list[plan.Json] = []
+        marker = None
         while True:
             page = self._get('/os-migrations', limit=PAGE, marker=marker, **query)['migrations']
             if not page:
@@ -159,16 +173,16 @@ class Cloud:
             found += page
             marker = page[-1]['uuid']
 
-    def last_migration(self, uuid):
+    def last_migration(self, uuid: str) -> plan.Json | None:
         """Return the newest migration of a server, or None."""
         found = self._get('/os-migrations', instance_uuid=uuid, limit=1)['migrations']
         return found[0] if found else None
 
 
-def _message(answer):
+def _message(answer: requests.Response) -> str:
     """Return the message of an error response."""
     try:
         (error,) = answer.json().values()
-        return error['message']
+        return str(error['message'])
     except (ValueError, AttributeError, KeyError, TypeError):
         return f'HTTP {answer.status_code}: {answer.text[:200]}'

@@ -1,5 +1,6 @@
 """Drain a host: disable its compute service and migrate its servers. Undo it."""
 
+import argparse
 import http
 
 from nova_lite import runtime
@@ -7,11 +8,11 @@ from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import leaving
 from nova_lite.lab.maintenance import plan
 
-# The disabled reason of a host that was drained begins with it.
+# Prefix of the disabled reason of a drained host.
 MARK = 'drain'
 
 
-def drain(args):
+def drain(args: argparse.Namespace) -> int:
     """Plan, ask for consent, disable the service, move the servers. Return the exit code."""
     run = leaving.Leaving(args)
     if run.service['state'] != 'up':
@@ -27,7 +28,7 @@ def drain(args):
     if not run.consent(f'Disable {args.host} and move {count} servers?'):
         return 1
     _disable(run)
-    # Servers whose build was in progress when the service was disabled may be there now.
+    # Servers that were being built when the service was disabled may be on the host now.
     known = {entry.uuid for entry in entries}
     entries = _plan(run)
     late = [entry for entry in entries if entry.uuid not in known]
@@ -36,7 +37,7 @@ def drain(args):
     return run.run(entries, confirm=args.confirm)
 
 
-def undrain(cloud, host, *, force):
+def undrain(cloud: client.Cloud, host: str, *, force: bool) -> tuple[plan.Json, str, bool]:
     """Enable the service of a host that `drain` disabled, with `force` any; undo forced_down.
 
     Return (record of the service, what was done, whether the host is in use again).
@@ -64,7 +65,7 @@ def undrain(cloud, host, *, force):
     return service, f'{host} is {text}{forced}', True
 
 
-def _plan(run):
+def _plan(run: leaving.Leaving) -> list[plan.Entry]:
     args = run.args
     entries = [
         plan.drain(server, run.under_way(server), cold=not args.live_only, live=not args.cold_only)
@@ -73,9 +74,9 @@ def _plan(run):
     return entries + _kept(run, {entry.uuid for entry in entries})
 
 
-def _kept(run, there):
-    """Return entries of servers that left and whose old guest is kept on the host."""
-    found = {}
+def _kept(run: leaving.Leaving, there: set[str]) -> list[plan.Entry]:
+    """Return entries of servers that have left the host, but whose old guest is still there."""
+    found: dict[str, plan.Json] = {}
     for migration in run.cloud.migrations(source_compute=run.host, status='finished'):
         found.setdefault(migration['instance_uuid'], migration)
     entries = []
@@ -86,7 +87,7 @@ def _kept(run, there):
     return sorted(entries, key=lambda entry: entry.name)
 
 
-def _disable(run):
+def _disable(run: leaving.Leaving) -> None:
     if run.service['status'] == 'disabled':
         reason = run.service['disabled_reason'] or 'no reason given'
         run.report.say(f'{run.host} is already disabled: {reason}')

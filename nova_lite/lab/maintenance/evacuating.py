@@ -1,11 +1,13 @@
 """Evacuate a host that is down: rebuild its servers on other hosts."""
 
+import argparse
+
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import leaving
 from nova_lite.lab.maintenance import plan
 
 
-def evacuate(args):
+def evacuate(args: argparse.Namespace) -> int:
     """Plan, ask for consent, force the host down, evacuate. Return the exit code."""
     run = leaving.Leaving(args)
     is_up = run.service['state'] == 'up'

@@ -12,8 +12,8 @@ from nova_lite.lab.maintenance import plan
 from nova_lite.lab.maintenance import report
 
 
-def add_options(parser):
-    """Add the options of both."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that drain-host and evacuate-host have in common."""
     parser.add_argument('host', metavar='HOST', help='the host to empty')
     client.add_options(parser)
     parser.add_argument(
@@ -45,7 +45,7 @@ def add_options(parser):
     parser.add_argument('--json', action='store_true', help='print the result as JSON')
 
 
-def _count(text):
+def _count(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError('must be at least 1')
@@ -53,9 +53,9 @@ def _count(text):
 
 
 class Leaving:
-    """One run of a command. Its parts are called by the command in its own order."""
+    """One run of drain-host or evacuate-host, which call its methods in their own order."""
 
-    def __init__(self, args):
+    def __init__(self, args: argparse.Namespace) -> None:
         self.args, self.host = args, args.host
         self.cloud = client.connect(args)
         self.report = report.Report(as_json=args.json)
@@ -65,21 +65,21 @@ class Leaving:
         if args.target:
             self.cloud.service(args.target)
 
-    def under_way(self, server):
+    def under_way(self, server: plan.Json) -> plan.Json | None:
         """Return the newest migration of the server if it is leaving the host, or None."""
         if server['OS-EXT-STS:task_state'] is None:
             return None
         found = self.cloud.last_migration(server['id'])
         return found if found and plan.is_under_way(found, self.host) else None
 
-    def only_plan(self, entries):
+    def only_plan(self, entries: list[plan.Entry]) -> int:
         """Finish a run with --plan."""
         self.report.document(
             {'host': self.host, 'plan': [report.planned(entry) for entry in entries]}
         )
         return 0
 
-    def consent(self, question):
+    def consent(self, question: str) -> bool:
         """Return whether the operator agrees. Raise WrongUse if stdin is not a terminal."""
         if self.args.yes:
             return True
@@ -91,7 +91,7 @@ class Leaving:
             self.report.say('Nothing was changed.')
         return agreed
 
-    def run(self, entries, *, confirm=False):
+    def run(self, entries: list[plan.Entry], *, confirm: bool = False) -> int:
         """Move the servers, report, and return the exit code."""
         options = mover.Options(
             target=self.args.target,
@@ -106,7 +106,7 @@ class Leaving:
             outcomes = mover_pool.MoverPool(one, self.args.max, self.report.heard).work(work)
         return self.report.result(self.host, [*entries, *self._newcomers(entries)], outcomes)
 
-    def _newcomers(self, entries):
+    def _newcomers(self, entries: list[plan.Entry]) -> list[plan.Entry]:
         """Return entries of servers that are on the host now and were not in the plan."""
         known = {entry.uuid for entry in entries}
         try:

@@ -1,11 +1,13 @@
-"""The move of one server from a host: requested once, watched until it ends.
+"""The move of one server off a host: requested once, watched until it ends.
 
-The only thing that is done in place of another is a cold migration where the live one
-was refused before it began, and that is reported.
+If the API refuses a live migration before it begins, the server is cold migrated instead, and that
+is reported.
 """
 
+from collections.abc import Callable
 import dataclasses
 import enum
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -13,16 +15,20 @@ from nova_lite import states
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import plan
 
-# Before 2.34 the answer waits for the checks, which tells a refusal from a failure.
+# Before 2.34, the answer waits for the checks, so a refusal can be told from a failure.
 CHECKED = '2.30'
 VERIFY, ERROR = 'VERIFY_RESIZE', 'ERROR'
+
+
+# Reports a text about a server to the operator.
+Tell: typing.TypeAlias = Callable[[plan.Entry, str], None]
 
 
 class What(enum.StrEnum):
     """The outcome of the move of a server."""
 
     MOVED = 'moved'
-    # It runs elsewhere; its old copy is kept until somebody confirms or reverts.
+    # The server runs elsewhere. Its old guest stays until its user confirms or reverts the move.
     WAITS = 'waits'
     GONE = 'gone'
     LEFT = 'left'
@@ -30,7 +36,7 @@ class What(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The outcome for the server of an Entry. how: it moved; host: where it is now"""
+    """The outcome for the server of an Entry. how: the server moved; host: its present host"""
 
     entry: plan.Entry
     what: What
@@ -58,12 +64,12 @@ class Mover:
     leaving: an Event that ends every watch at once
     """
 
-    def __init__(self, cloud, host, options):
+    def __init__(self, cloud: client.Cloud, host: str, options: Options) -> None:
         self._cloud, self._host, self._options = cloud, host, options
         self.leaving = runtime.Event()
 
-    def move(self, entry, tell):
-        """Do what the Entry says; the Outcome. tell(entry, text): what the operator is to know."""
+    def move(self, entry: plan.Entry, tell: Tell) -> Outcome:
+        """Move a server as its Entry says, and return the Outcome."""
         begin = {
             plan.How.LIVE: self._live,
             plan.How.COLD: self._cold,
@@ -81,7 +87,7 @@ class Mover:
 
     # ---- asking ----
 
-    def _live(self, entry, tell):
+    def _live(self, entry: plan.Entry, tell: Tell) -> Outcome:
         content = {'host': self._options.target, 'block_migration': 'auto'}
         try:
             asked = self._ask(entry, tell, 'os-migrateLive', content, version=CHECKED)
@@ -92,30 +98,38 @@ class Mover:
             return self._cold(dataclasses.replace(entry, how=plan.How.COLD), tell)
         return self._watch(entry, tell, asked)
 
-    def _cold(self, entry, tell):
+    def _cold(self, entry: plan.Entry, tell: Tell) -> Outcome:
         content = {'host': self._options.target} if self._options.target else None
         return self._watch(entry, tell, self._ask(entry, tell, 'migrate', content))
 
-    def _evacuate(self, entry, tell):
+    def _evacuate(self, entry: plan.Entry, tell: Tell) -> Outcome:
         content = {'host': self._options.target} if self._options.target else {}
         return self._watch(entry, tell, self._ask(entry, tell, 'evacuate', content))
 
-    def _ask(self, entry, tell, action, content, *, version=client.VERSION):
-        """Return the id of the request, or None if it is unknown whether it was accepted."""
+    def _ask(
+        self,
+        entry: plan.Entry,
+        tell: Tell,
+        action: str,
+        content: plan.Json | None,
+        *,
+        version: str = client.VERSION,
+    ) -> str | None:
+        """Send an action. Return the id of the request; None if it may not have been accepted."""
         try:
             return self._cloud.act(entry.uuid, action, content, version=version)
         except client.Refused as error:
             if error.status < 500:
                 raise
-            doubt = error
+            doubt = str(error)
         except exception.Unavailable as error:
-            doubt = error
+            doubt = str(error)
         tell(entry, f'{action}: unknown whether it was accepted, polling the server: {doubt}')
         return None
 
     # ---- watching ----
 
-    def _watch(self, entry, tell, request_id=None):
+    def _watch(self, entry: plan.Entry, tell: Tell, request_id: str | None = None) -> Outcome:
         deadline = runtime.monotonic() + self._options.timeout_s
         server = None
         while True:
@@ -129,24 +143,26 @@ class Mover:
                 return Outcome(entry, What.LEFT, entry.how, reason=f'still in progress: {task}')
             runtime.wait(self.leaving, self._options.poll_s)
 
-    def _look(self, entry, tell, *, again=False):
+    def _look(self, entry: plan.Entry, tell: Tell, *, again: bool = False) -> plan.Json | None:
         """Return the server; None if it was deleted, {} if the API does not answer.
 
-        again: it did not answer the last time either, and that was reported
+        again: whether the API did not answer the last time either, which was reported
         """
         try:
             return self._cloud.server(entry.uuid)
         except exception.Unavailable as error:
-            doubt = error
+            doubt = str(error)
         except client.Refused as error:
             if error.status < 500:
                 raise
-            doubt = error
+            doubt = str(error)
         if not again:
             tell(entry, f'the API does not answer, polling until it does: {doubt}')
         return {}
 
-    def _judge(self, entry, tell, server, request_id):
+    def _judge(
+        self, entry: plan.Entry, tell: Tell, server: plan.Json, request_id: str | None
+    ) -> Outcome:
         """Return the Outcome for a server without a task state."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] == ERROR:
@@ -161,8 +177,8 @@ class Mover:
             return self._confirm(entry, tell)
         return Outcome(entry, What.WAITS, entry.how, host, 'waits for confirm or revert')
 
-    def _is_cold(self, entry):
-        """Return whether it waits after a cold migration: the user confirms a resize."""
+    def _is_cold(self, entry: plan.Entry) -> bool:
+        """Return whether the server waits after a cold migration, not after a user's resize."""
         if entry.how is plan.How.COLD:
             return True
         last = self._cloud.last_migration(entry.uuid)
@@ -170,7 +186,7 @@ class Mover:
 
     # ---- confirming ----
 
-    def _confirm(self, entry, tell):
+    def _confirm(self, entry: plan.Entry, tell: Tell) -> Outcome:
         self._ask(entry, tell, 'confirmResize', None)
         deadline = runtime.monotonic() + self._options.timeout_s
         server = None
@@ -186,7 +202,7 @@ class Mover:
                 return Outcome(entry, What.WAITS, entry.how, host, 'confirm is still in progress')
             runtime.wait(self.leaving, self._options.poll_s)
 
-    def _confirmed(self, entry, server):
+    def _confirmed(self, entry: plan.Entry, server: plan.Json) -> Outcome | None:
         """Return the Outcome if the confirm has ended, or None."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] not in (VERIFY, ERROR) and server['OS-EXT-STS:task_state'] is None:

@@ -4,13 +4,23 @@ After the first Ctrl-C (or SIGTERM) no further move is started. The second also 
 polling of the moves in progress, which continue in the cloud.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterator
 import contextlib
 import signal
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.maintenance import mover
+from nova_lite.lab.maintenance import plan
 
 BEGAN, NOTE, ENDED, INTERRUPTED = 'began', 'note', 'ended', 'interrupted'
+
+
+# Is called with the kind of an event, its entry, and a text, an Outcome or the entries in progress.
+Heard: typing.TypeAlias = Callable[[str, plan.Entry | None, typing.Any], None]
+# A kind of event, its entry, and a text or the future of a move.
+News: typing.TypeAlias = tuple[str, plan.Entry | None, typing.Any]
 
 
 class MoverPool:
@@ -20,20 +30,20 @@ class MoverPool:
         the Outcome, or the entries in progress
     """
 
-    def __init__(self, one, most, heard):
+    def __init__(self, one: mover.Mover, most: int, heard: Heard) -> None:
         self._mover, self._most, self._heard = one, most, heard
-        # SimpleQueue.put, unlike that of other queues, is safe in a signal handler.
-        self._news = runtime.SimpleQueue()
+        # The method put of a SimpleQueue, unlike that of other queues, is safe in a signal handler.
+        self._news: runtime.SimpleQueue[News] = runtime.SimpleQueue()
         self.interrupted = 0
 
-    def work(self, entries):
+    def work(self, entries: list[plan.Entry]) -> list[mover.Outcome]:
         """Move the entries and return their Outcomes in the order of completion."""
-        outcomes = []
+        outcomes: list[mover.Outcome] = []
         with runtime.executor(self._most) as pool, self._signals():
             futures = {}
-            for entry in entries:
-                future = pool.submit(self._one, entry)
-                futures[future] = entry
+            for each in entries:
+                future = pool.submit(self._one, each)
+                futures[future] = each
                 future.add_done_callback(lambda done: self._news.put((ENDED, None, done)))
             while len(outcomes) < len(futures):
                 kind, entry, said = self._news.get()
@@ -46,11 +56,13 @@ class MoverPool:
                 self._heard(kind, entry, said)
         return outcomes
 
-    def _one(self, entry):
+    def _one(self, entry: plan.Entry) -> mover.Outcome:
         self._news.put((BEGAN, entry, None))
         return self._mover.move(entry, lambda about, text: self._news.put((NOTE, about, text)))
 
-    def _interrupt(self, futures):
+    def _interrupt(
+        self, futures: dict[runtime.Future[mover.Outcome], plan.Entry]
+    ) -> list[plan.Entry]:
         """Cancel moves that were not started. Return the entries in progress."""
         self.interrupted += 1
         if self.interrupted > 1:
@@ -60,8 +72,8 @@ class MoverPool:
         ]
 
     @contextlib.contextmanager
-    def _signals(self):
-        def note(_number, _frame):
+    def _signals(self) -> Iterator[None]:
+        def note(_number: int, _frame: object) -> None:
             self._news.put((INTERRUPTED, None, None))
 
         before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -72,7 +84,7 @@ class MoverPool:
                 signal.signal(number, handler)
 
 
-def _outcome(entry, future):
+def _outcome(entry: plan.Entry, future: runtime.Future[mover.Outcome]) -> mover.Outcome:
     if not future.cancelled():
         return future.result()
     reason = 'not started: the command was interrupted'

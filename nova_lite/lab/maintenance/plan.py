@@ -1,10 +1,14 @@
-"""Decide for each server of a host how it leaves. Functions without side effects."""
+"""The decision for each server of a host how it leaves the host. Functions without side effects."""
 
 import dataclasses
 import enum
+import typing
 
 from nova_lite import states
 from nova_lite import transitions
+
+# A server, a migration or a service, as the API shows it.
+Json: typing.TypeAlias = dict[str, typing.Any]
 
 _V = states.VmState
 EVACUATED = (_V.ACTIVE, _V.STOPPED, _V.ERROR)
@@ -17,6 +21,8 @@ HINTS = {
     _V.ERROR: 'in ERROR: reset its state, or delete it',
     _V.PAUSED: 'paused: only live migration can move it',
 }
+LIVE_STATES = transitions.LIVE_MIGRATE.vm_states or ()
+COLD_STATES = transitions.MIGRATE.vm_states or ()
 OVER = frozenset(str(status) for status in states.MIGRATION_OVER) | {'finished', 'done'}
 
 
@@ -26,9 +32,9 @@ class How(enum.StrEnum):
     LIVE = 'live'
     COLD = 'cold'
     EVACUATE = 'evacuate'
-    # A move of before is under way; it is watched.
+    # The server is already being moved. The command waits for the end of that move.
     FOLLOW = 'follow'
-    # It has left, and a copy of it is kept on the host until it is confirmed.
+    # The server has left. Its old guest stays on the host until the move is confirmed.
     CONFIRM = 'confirm'
     WAITS = 'waits'
     STAYS = 'stays'
@@ -49,17 +55,19 @@ class Entry:
     cold_instead: bool = False
 
     @property
-    def is_work(self):
+    def is_work(self) -> bool:
         return self.how in ACTIVE_KINDS
 
 
-def entry(server, how, reason='', *, cold_instead=False):
+def entry(server: Json, how: How, reason: str = '', *, cold_instead: bool = False) -> Entry:
     """Return the Entry of a server as the API shows it."""
     name = server.get('name', '')
     return Entry(server['id'], name, server['status'], how, reason, cold_instead)
 
 
-def drain(server, migration=None, *, cold=True, live=True):
+def drain(
+    server: Json, migration: Json | None = None, *, cold: bool = True, live: bool = True
+) -> Entry:
     """Return the Entry of a server on a host that is up.
 
     migration: the newest migration of the server if it is leaving this host, else None
@@ -71,16 +79,16 @@ def drain(server, migration=None, *, cold=True, live=True):
     if reason:
         return entry(server, How.STAYS, reason)
     state = server['OS-EXT-STS:vm_state']
-    if live and state in transitions.LIVE_MIGRATE.vm_states:
-        return entry(server, How.LIVE, cold_instead=cold and state in transitions.MIGRATE.vm_states)
-    if cold and state in transitions.MIGRATE.vm_states:
+    if live and state in LIVE_STATES:
+        return entry(server, How.LIVE, cold_instead=cold and state in COLD_STATES)
+    if cold and state in COLD_STATES:
         return entry(server, How.COLD)
     if state == _V.STOPPED:
         return entry(server, How.STAYS, 'stopped: live migration cannot move it')
     return entry(server, How.STAYS, HINTS.get(state, f'its state is {state}'))
 
 
-def _held_back(server):
+def _held_back(server: Json) -> str | None:
     task = server['OS-EXT-STS:task_state']
     if task is not None:
         return f'busy: {task}'
@@ -90,7 +98,7 @@ def _held_back(server):
     return None
 
 
-def evacuation(server, migration=None):
+def evacuation(server: Json, migration: Json | None = None) -> Entry:
     """Return the Entry of a server on a host that is down."""
     if migration is not None and migration['migration_type'] == states.MigrationType.EVACUATION:
         return entry(server, How.FOLLOW, f'evacuation {migration["status"]}')
@@ -104,8 +112,8 @@ def evacuation(server, migration=None):
     return entry(server, How.STAYS, HINTS.get(state, f'its state is {state}'))
 
 
-def kept(server, migration, *, confirm=False):
-    """Return the Entry of a server that has left the host and whose old guest is kept there."""
+def kept(server: Json, migration: Json, *, confirm: bool = False) -> Entry:
+    """Return the Entry of a server that has left the host, but whose old guest is still there."""
     if migration['migration_type'] != states.MigrationType.MIGRATION:
         return entry(server, How.WAITS, 'resized: its user must confirm or revert the resize')
     if confirm:
@@ -113,6 +121,6 @@ def kept(server, migration, *, confirm=False):
     return entry(server, How.WAITS, 'cold migrated: use --confirm to remove its old guest')
 
 
-def is_under_way(migration, host):
+def is_under_way(migration: Json, host: str) -> bool:
     """Return whether a migration is leaving the host and has not ended."""
     return migration['source_compute'] == host and migration['status'] not in OVER

@@ -8,42 +8,44 @@ import collections
 import contextlib
 import json
 import sys
+import typing
 
 from rich import console
 
 from nova_lite.lab.maintenance import mover
 from nova_lite.lab.maintenance import mover_pool
-from nova_lite.lab.maintenance import plan
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.terminal import progress_display
 
 
 class Report:
     """Prints one run. A context manager, which removes the progress bar."""
 
-    def __init__(self, *, as_json=False):
+    def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
         self._console = console.Console(stderr=as_json, highlight=False, soft_wrap=True)
-        self._open, self._count = contextlib.ExitStack(), None
+        self._open = contextlib.ExitStack()
+        self._count: progress_display.Count | None = None
         self._ended = self._total = 0
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         return self
 
-    def __exit__(self, *_error):
+    def __exit__(self, *_error: object) -> None:
         self._open.close()
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Print one line."""
         self._console.print(text, markup=False)
-        # The reader of a pipe wants the line at once.
+        # So that the reader of a pipe gets the line at once.
         self._console.file.flush()
 
     # ---- the plan ----
 
-    def plan(self, title, entries):
+    def plan(self, title: str, entries: list[plans.Entry]) -> None:
         """Print the plan for each server."""
         counts = collections.Counter(entry.how for entry in entries)
-        summary = ', '.join(f'{counts[how]} {how}' for how in plan.How if counts[how])
+        summary = ', '.join(f'{counts[how]} {how}' for how in plans.How if counts[how])
         self.say(f'{title}: {summary or "no servers"}')
         width = max((len(entry.name) for entry in entries), default=0)
         status = max((len(entry.status) for entry in entries), default=0)
@@ -56,18 +58,18 @@ class Report:
 
     # ---- progress ----
 
-    def begin(self, total):
+    def begin(self, total: int) -> None:
         """Start the progress bar."""
         self._total = total
         if self._console.is_terminal and total:
             count = progress_display.Count('leaving', total, on=self._console)
             self._count = self._open.enter_context(count)
 
-    def heard(self, kind, entry, said):
+    def heard(self, kind: str, entry: plans.Entry | None, said: typing.Any) -> None:
         """Print an event of a MoverPool."""
-        if kind == mover_pool.BEGAN:
+        if entry and kind == mover_pool.BEGAN:
             self.say(f'{entry.name}: {entry.how}')
-        elif kind == mover_pool.NOTE:
+        elif entry and kind == mover_pool.NOTE:
             self.say(f'{entry.name}: {said}')
         elif kind == mover_pool.ENDED:
             self._ended += 1
@@ -83,12 +85,12 @@ class Report:
 
     # ---- the result ----
 
-    def result(self, host, entries, outcomes):
+    def result(self, host: str, entries: list[plans.Entry], outcomes: list[mover.Outcome]) -> int:
         """Print the result of each server. Return 0 if none is left on the host, else 1."""
         rest = [
             mover.Outcome(
                 entry,
-                mover.What.WAITS if entry.how is plan.How.WAITS else mover.What.LEFT,
+                mover.What.WAITS if entry.how is plans.How.WAITS else mover.What.LEFT,
                 entry.how,
                 reason=entry.reason,
             )
@@ -106,15 +108,15 @@ class Report:
             self.document({'host': host, 'servers': [shown(outcome) for outcome in every]})
         return 1 if counts[mover.What.LEFT] else 0
 
-    def document(self, content):
-        """Print the JSON document, if it was asked for."""
+    def document(self, content: plans.Json) -> None:
+        """Print the JSON document if --json was given."""
         if self._as_json:
             json.dump(content, sys.stdout, indent=2)
             print(flush=True)
 
 
-def line_of(outcome):
-    """Return an Outcome as one line for people."""
+def line_of(outcome: mover.Outcome) -> str:
+    """Return an Outcome as one line of text."""
     if outcome.what in (mover.What.MOVED, mover.What.WAITS) and outcome.host:
         text = f'{outcome.entry.name}: moved to {outcome.host} ({outcome.how})'
     else:
@@ -124,7 +126,7 @@ def line_of(outcome):
     return text
 
 
-def planned(entry):
+def planned(entry: plans.Entry) -> plans.Json:
     """Return an Entry for JSON."""
     return {
         'id': entry.uuid,
@@ -135,7 +137,7 @@ def planned(entry):
     }
 
 
-def shown(outcome):
+def shown(outcome: mover.Outcome) -> plans.Json:
     """Return an Outcome for JSON."""
     return {
         'id': outcome.entry.uuid,
