@@ -161,6 +161,8 @@ def _missed(fault, call, served):
     needed = served or call.method != 'GET' or _reads_ports(fault, call)
     if call.code >= codes.INTERNAL_ERROR:
         needed = needed and (served or _is_asked(fault, call))
+        # Also what is only read: parts of a server whose cell does not answer.
+        needed = needed or fault.fate == BLACKOUT
     return needed and fault.overlaps(call.began, call.ended, AFTERMATH_S)
 
 

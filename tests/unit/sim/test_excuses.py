@@ -85,6 +85,12 @@ class ExcusesTestCase(testtools.TestCase):
         locks = fault('nemesis', 'freeze', process='super-1', end=110.0, locked=('api',))
         self.assertTrue(self.excuse(locks, what='stop'))
 
+    def test_what_is_read_of_a_cell_whose_database_does_not_answer(self):
+        dark = fault('nemesis', 'blackout', process='database-cell1', end=110.0)
+        self.assertTrue(self.excuse(dark, method='GET', what='migrations'))
+        self.assertFalse(self.excuse(dark, method='GET', what='migrations', code=404))
+        self.assertFalse(self.excuse(dark, method='GET', what='migrations', cell='cell2'))
+
     def test_a_server_of_another_cell_needs_none_of_its_hosts(self):
         killed = fault('nemesis', 'kill', process='compute-cell1', end=110.0)
         for host, expected in (('cell1-host2', True), ('cell2-host1', False), (None, True)):
