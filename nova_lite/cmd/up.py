@@ -143,4 +143,4 @@ def run(args: argparse.Namespace) -> None:
         snapshot=snapshot,
     )
     if ready is not None:
-        foreground.show(ready, args.state_dir, as_json=args.json)
+        foreground.show(ready, settings, snapshot, as_json=args.json)

@@ -1,18 +1,22 @@
 """A cloud that continues with a snapshot of another: from where it was, and by itself."""
 
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import sys
 
 import fixtures
 
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import sqlite_copies
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import stored_times
 from nova_lite.lab.testing import clouds as testing_clouds
 from nova_lite.lab.testing import fixture
 from tests.fixtures import cloud as cloud_fixture
@@ -33,6 +37,10 @@ hosts:
   - match: '*'
     live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 1}
 """
+
+
+# A copy and a spawn that take seconds.
+BUSY = SLOW + '    delays: {spawn: 6}\n'
 
 
 class ProgressTest(own_cloud.OwnCloudTest):
@@ -65,6 +73,101 @@ class ProgressTest(own_cloud.OwnCloudTest):
         total = row['memory_total_bytes']
         percent = 100 * row['memory_processed_bytes'] / total if total else 0
         return percent if percent >= least else None
+
+
+class BackTest(own_cloud.OwnCloudTest):
+    """A cloud with two cells, work in progress, faults, a volume and an image comes back."""
+
+    settings = {'cells': 2, 'hosts': 3}
+
+    def setUp(self):
+        super().setUp()
+        admin = self.cloud.admin
+        self.volume = admin.block_storage.create_volume(size=1)
+        admin.block_storage.wait_for_status(self.volume, 'available')
+        self.kept = self.cloud.boot('kept', networks=[{'uuid': self.cloud.network_id()}])
+        admin.compute.create_volume_attachment(self.kept, volume_id=self.volume.id)
+        self.image = admin.compute.create_server_image(self.kept, 'picture', wait=True)
+        self.moved = self.cloud.boot('moved', flavor='m1.small')
+        self.cloud.behave(BUSY)
+        live = {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
+        path = f'/servers/{self.moved.id}/action'
+        self.cloud.api('POST', path, version='2.30', json=live).raise_for_status()
+        self.building = self.cloud.boot('building', wait=False)
+        self.cloud.wait(self.building, 'BUILD', task='spawning')
+        self.cloud.wait_for(lambda: 'running' in self.migrations(), 'copies memory')
+        self.cloud.cloud.faults.add({'verb': 'hard_reboot'})
+        used = {node for nodes in self.cloud.guests().values() for node in nodes}
+        hosts = {
+            host for cell in ('cell1', 'cell2') for host in self.cloud.cloud.places.hosts(cell)
+        }
+        self.off = sorted(hosts - used - {self.destination()})[0]
+        self.cloud.cloud.faults.switch_host(self.off, on=False)
+        self.path = self.cloud.cloud.snapshots.path('work')
+        self.cloud.cloud.snapshot(self.path)
+
+    def migrations(self):
+        answer = self.cloud.api(
+            'GET', '/os-migrations?migration_type=live-migration', version='2.23'
+        )
+        return [each['status'] for each in answer.json()['migrations']]
+
+    def destination(self):
+        answer = self.cloud.api('GET', '/os-migrations', version='2.23')
+        return answer.json()['migrations'][0]['dest_compute']
+
+    def test_every_row(self):
+        """Of each database and of the guests, but for times that a restore moves."""
+        found = self.cloud.cloud.snapshots
+        with found.unpacked(cloud_snapshots.read(self.path)) as draft:
+            expected = {name: rows(os.path.join(draft, name)) for name in found.files()}
+        self.cloud.admin.compute.delete_server(self.kept)
+        self.cloud.wait_gone(self.kept)
+        self.cloud.stop()
+        self.assertNotEqual(expected['cell1.sqlite'], rows(found.files()['cell1.sqlite']))
+        with found.restoring('work') as restore:
+            restore()
+        for name, path in found.files().items():
+            self.assertEqual(expected[name], rows(path), name)
+        self.cloud.restart()
+        self.ends()
+
+    def test_each_way(self):
+        """A reset, and a cloud that continues with the file. What was in progress ends."""
+        for back in (lambda: self.cloud.cloud.reset('work'), self.continued):
+            back()
+            self.cloud.connections.clear()
+            self.ends()
+
+    def continued(self):
+        self.cloud.continue_from(self.path)
+
+    def ends(self):
+        """The servers have ended what was in progress, and nothing is found."""
+        self.assertEqual([], self.cloud.cloud.faults.show()['failures'])
+        self.assertEqual([self.off], self.cloud.cloud.faults.show()['hosts_off'])
+        for server in (self.kept, self.moved, self.building):
+            self.cloud.wait(server)
+        self.cloud.wait_for(lambda: self.migrations() == ['completed'], 'has moved')
+        attached = self.cloud.admin.block_storage.get_volume(self.volume.id).attachments
+        self.assertEqual([self.kept.id], [each['server_id'] for each in attached])
+        self.assertEqual('active', self.cloud.admin.image.get_image(self.image.id).status)
+        self.cloud.cloud.faults.switch_host(self.off, on=True)
+        self.assertEqual([], self.cloud.findings())
+
+
+def rows(path):
+    """Return the rows of a database as SQL, without the times that a restore moves."""
+    with (
+        sqlite_copies.opened(path) as connection,
+        contextlib.closing(sqlite3.connect(':memory:', isolation_level=None)) as copied,
+    ):
+        connection.backup(copied)
+        tables = {name for (name,) in copied.execute('SELECT name FROM sqlite_master')}
+        for table, columns in {**stored_times.CELL, **stored_times.API, 'clock': ['wall']}.items():
+            for column in columns if table in tables else ():
+                copied.execute(f"UPDATE {table} SET {column} = ''")
+        return sorted(copied.iterdump())
 
 
 class ForkTest(base.CloudTest):
@@ -117,6 +220,7 @@ class ForkTest(base.CloudTest):
         self.assertEqual(
             (second, running.read(second).compute_url), (shown['state_dir'], shown['compute_url'])
         )
+        self.assertEqual((1, 2), (shown['snapshot']['cells'], shown['snapshot']['hosts']))
         self.assertLess(abs(clocks.ahead_s(second)), LIMIT_S)
         other = client_connections.connect(os.path.join(second, 'clouds.yaml'))
         self.assertNotEqual(self.cloud.cloud.url, running.read(second).compute_url)

@@ -14,10 +14,12 @@ from nova_lite import service
 from nova_lite.daemons import leash
 from nova_lite.daemons import process
 from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import malloc
+from nova_lite.lab.launcher import options
 from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import running
@@ -63,7 +65,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     malloc.limit_arenas()
     with _clock(cloud):
-        _serve(cloud, fresh, signals)
+        _serve(cloud, fresh, signals, snapshot)
     process.leave()
 
 
@@ -77,8 +79,8 @@ def _clock(cloud):
         yield
 
 
-def _serve(cloud, fresh, signals):
-    """Run the cloud until a signal asks for its end."""
+def _serve(cloud, fresh, signals, snapshot):
+    """Run the cloud until a signal asks for its end. snapshot: as of `run`"""
     began = runtime.monotonic()
     try:
         _start(cloud, fresh)
@@ -87,8 +89,7 @@ def _serve(cloud, fresh, signals):
         running.write(cloud.places.root, ready)
         print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
         print(usage(ready, cloud.places))
-        up = state_dir.command('up', cloud.places.root)
-        print(f'\nCtrl-C stops the cloud. The next `{up}` continues with the same servers.')
+        print(f'{continued(snapshot)}\nCtrl-C stops the cloud. {next_start(cloud.places)}')
         sys.stdout.flush()
         while not signals.wait(TRIM_S):
             malloc.trim()
@@ -134,15 +135,39 @@ def _await(places, child):
         raise
 
 
-def show(ready, directory, *, as_json):
-    """Print how to use a cloud that is detached. directory: its state directory"""
-    places = layout.Layout(layout.Settings(state_dir=directory))
+def show(ready, settings, snapshot, *, as_json):
+    """Print how to use a cloud that is detached. snapshot: as of `run`"""
+    places = layout.Layout(settings)
     if as_json:
-        print(json.dumps({'state_dir': places.root, **dataclasses.asdict(ready)}, indent=2))
+        found = {'state_dir': places.root, **dataclasses.asdict(ready)}
+        if snapshot is not None:
+            found['snapshot'] = cloud_snapshots.describe(snapshot.manifest)
+        print(json.dumps(found, indent=2))
         return
     print(f'Ready: {ready.compute_url}')
     print(usage(ready, places))
-    print(f'\n`{state_dir.command("stop", places.root)}` stops the cloud.')
+    stop = state_dir.command('stop', places.root)
+    print(f'{continued(snapshot)}\n{next_start(places)}\n`{stop}` stops the cloud.')
+
+
+def continued(snapshot):
+    """Return a paragraph on the snapshot that a cloud continues with; empty without one."""
+    if snapshot is None:
+        return ''
+    taken_at = cloud_snapshots.describe(snapshot.manifest)['taken_at']
+    made = options.words(snapshot.manifest.settings, always=('cells', 'hosts'))
+    return (
+        f'\nThe cloud continues with a snapshot of {taken_at}, of a cloud that was made with:\n'
+        f'  {made}\n'
+    )
+
+
+def next_start(places):
+    """Return how to start a cloud again, without the URLs of servers, which have passwords."""
+    given = options.words(vars(places.settings))
+    up = f'{state_dir.command("up", places.root)} {given}'.strip()
+    servers = ' with the same --bus and --db' if places.settings.bus else ''
+    return f'The next `{up}`{servers} continues with the same servers.'
 
 
 def usage(ready, places):

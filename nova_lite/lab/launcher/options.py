@@ -1,4 +1,6 @@
-"""The settings of a cloud, from the options of `nova-lite up`."""
+"""The settings of a cloud, from the options of `nova-lite up`, and the options for settings."""
+
+import shlex
 
 from nova_lite.daemons import exposure
 from nova_lite.lab.launcher import cloud_snapshots
@@ -6,6 +8,9 @@ from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.wsgi import server
+
+# The options that a cloud takes from a snapshot, beside --set.
+TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 
 
 def read(args):
@@ -15,7 +20,7 @@ def read(args):
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
     changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
     bus, database = _servers(args)
-    given = {name: getattr(args, name) for name in ('cells', 'hosts', 'profile', 'speed', 'auth')}
+    given = {name: getattr(args, name) for name in TAKEN}
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen['state_dir'] = args.state_dir
     if changed:
@@ -25,7 +30,7 @@ def read(args):
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
         snapshot = cloud_snapshots.read(args.snapshot)
         chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
-    given = given_options.check(chosen.get('options', {}))
+    given = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
     exposure.require_safe({auth, given.api.auth_strategy}, args.listen)
     try:
@@ -47,6 +52,37 @@ def read(args):
             '--lab: a cloud that listens on another address than one of loopback has no live page'
         )
     return settings, snapshot
+
+
+def _checked(changed, options, snapshot):
+    """Return the configuration with these options. Raise ValueError with the one to blame.
+
+    changed: those of the command; options: these and those of the snapshot
+    """
+    given_options.check(changed)
+    try:
+        return given_options.check(options)
+    except ValueError as error:
+        raise ValueError(
+            f'--from: the snapshot {snapshot.path} was made by nova-lite {snapshot.manifest.release} '
+            f'with an option that does not fit this release: {error}'
+        ) from error
+
+
+def words(values, *, always=()):
+    """Return the options of `nova-lite up` that differ from its defaults, as words of a shell.
+
+    values: {name: value} as in layout.Settings; always: names whose options are given in any case
+    """
+    found = []
+    for name in TAKEN:
+        value = cloud_snapshots.PROFILE if values[name] is None else values[name]
+        if name in always or value != getattr(layout.Settings, name):
+            found += [f'--{name}', f'{value:g}' if isinstance(value, float) else str(value)]
+    for group, given in values['options'].items():
+        for option, value in given.items():
+            found += ['--set', f'{group}.{option}={value}']
+    return shlex.join(found)
 
 
 def _servers(args):

@@ -8,9 +8,11 @@ import sys
 import fixtures
 import testtools
 
+from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import snapshot_file
 
 # Of use to other processes only: daemons, commands on a terminal.
 OTHERS = {'gunicorn', 'oslo_reports', 'pygments', 'rich.progress'}
@@ -38,6 +40,26 @@ class UsageTestCase(testtools.TestCase):
             [evaluated] = [line for line in found if 'eval' in line]
             command = evaluated.partition('eval "$(')[2].removesuffix(')"')
             self.assertEqual(['nova-lite', 'env', '--state-dir', path], shlex.split(command))
+
+
+class ContinuedTestCase(testtools.TestCase):
+    def test_options_that_are_shown(self):
+        """A cloud shows the options of its snapshot and of its next start, without passwords."""
+        settings = {'cells': 1, 'hosts': 3, 'auth': 'noauth', 'profile': None, 'speed': 2.0}
+        settings |= {'shared_cidr': None, 'options': {'api': {'max_limit': '7'}}}
+        manifest = snapshot_file.Manifest(
+            release='1', schemas={}, taken_at=0.0, settings=settings, files={}
+        )
+        found = foreground.continued(cloud_snapshots.Snapshot('/a.snapshot', manifest))
+        self.assertIn('1970-01-01T00:00:00.000+00:00', found)
+        made = '--cells 1 --hosts 3 --profile etc/profile.yaml --speed 2 --auth noauth'
+        self.assertIn(f'{made} --set api.max_limit=7', found)
+        self.assertEqual('', foreground.continued(None))
+
+        chosen = layout.Settings(state_dir='/x', cells=1, bus=('rabbit://u:secret@b/{cell}',))
+        text = foreground.next_start(layout.Layout(chosen))
+        self.assertIn('`nova-lite up --state-dir /x --cells 1` with the same --bus', text)
+        self.assertNotIn('secret', text)
 
 
 class ImportsTestCase(testtools.TestCase):

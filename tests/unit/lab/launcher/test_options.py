@@ -1,14 +1,67 @@
-"""Servers of others that `nova-lite up` uses, from options and files."""
+"""Options of `nova-lite up`: those of a snapshot, and servers of others."""
 
 import argparse
+import shlex
 
 import fixtures
 import testtools
 
 from nova_lite.cmd import up
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import options
+from nova_lite.lab.launcher import snapshot_file
 
 BUS, DATABASE = 'rabbit://u:secret@broker:5672/{cell}', 'mysql+pymysql://u:secret@db:3306'
+
+
+class WordsTest(testtools.TestCase):
+    def settings(self, words):
+        parser = argparse.ArgumentParser()
+        up.add_arguments(parser)
+        found, _snapshot = options.read(parser.parse_args(['--state-dir', '/x', *words]))
+        return found
+
+    def test_options_of_settings(self):
+        """They make the same settings again."""
+        for words in (
+            [],
+            ['--cells', '1', '--hosts', '7', '--auth', 'noauth', '--speed', '2.5'],
+            ['--profile', "/an odd/pro'file.yaml", '--set', 'api.max_limit=7', '--debug'],
+        ):
+            found = self.settings(words)
+            text = options.words(vars(found))
+            again = self.settings(shlex.split(text))
+            self.assertEqual(found, again, text)
+        self.assertEqual('', options.words(vars(self.settings([]))))
+        self.assertEqual('--cells 2', options.words(vars(self.settings([])), always=('cells',)))
+
+    def test_the_profile_of_a_snapshot(self):
+        values = {**vars(self.settings([])), 'profile': None}
+        self.assertEqual('--profile etc/profile.yaml', options.words(values))
+
+
+class SnapshotTest(testtools.TestCase):
+    def test_an_option_that_does_not_fit(self):
+        """The message names the snapshot, or the option of the command."""
+        path = self.useFixture(fixtures.TempDir()).join('a.snapshot')
+        taken = layout.Settings(state_dir='', options={'api': {'of_another_release': '1'}})
+        manifest = snapshot_file.Manifest(
+            release='9.0',
+            schemas=cloud_snapshots.schemas(),
+            taken_at=0.0,
+            settings={name: getattr(taken, name) for name in snapshot_file.SETTINGS},
+            files={},
+        )
+        snapshot_file.write(path, manifest, {})
+        parser = argparse.ArgumentParser()
+        up.add_arguments(parser)
+        for words, text in (
+            ([], f'--from: the snapshot {path} was made by nova-lite 9.0 with an option that'),
+            (['--set', 'api.mine=1'], '--set api.mine: group api has no option mine'),
+        ):
+            args = parser.parse_args(['--from', path, *words])
+            self.assertTrue(str(self.assertRaises(ValueError, options.read, args)).startswith(text))
 
 
 class ServersTest(testtools.TestCase):
