@@ -52,7 +52,8 @@ def _by_version(req: web.Request, row: database.Row) -> bodies.Json:
     later = (
         (13, {'group_id': None}),
         (21, {'provider_id': None} if caller.is_privileged else {}),
-        (48, {'shared_targets': False if minor < 69 else None, 'service_uuid': None}),
+        # Any other value of shared_targets makes os-brick lock by the uuid of the service.
+        (48, {'shared_targets': False, 'service_uuid': None}),
         (61, {'cluster_name': None} if caller.is_privileged else {}),
         (63, {'volume_type_id': row['volume_type_id']}),
         (65, {'consumes_quota': tables.UNCOUNTED not in row['admin_metadata']}),

@@ -214,6 +214,14 @@ class VolumeTestCase(base.SimCloudTestCase):
         document = self.anyone.get(f'{V3}/')['versions'][0]
         self.assertEqual(('3.0', '3.71'), (document['min_version'], document['version']))
 
+    def test_targets_are_never_shared(self):
+        # Otherwise os-brick, and nova with it, locks by the uuid of a service.
+        path = f'{V3}/volumes/{self.volume()["id"]}'
+        for minor in (48, 69, 70):
+            headers = {'OpenStack-API-Version': f'volume 3.{minor}'}
+            shown = self.demo.raw('GET', path, headers=headers).json
+            self.assertIs(False, shown['volume']['shared_targets'], minor)
+
     def test_lists_filter_sort_and_page(self):
         for number in range(5):
             self.volume(name=f'n{number}', size=number + 1)
