@@ -9,6 +9,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 import json
+import operator
 import typing
 
 from nova_lite import exception
@@ -89,7 +90,9 @@ def _list(req: request.Request, view: View, usage: bool = False) -> operation.Bo
         found = _matching(found, pattern)
     marker = None
     if req.minor >= 33:
-        found, marker = paging.page(req, found, lambda each: _id(req, each))
+        # Markers are uuids or numbers at each microversion, unlike ids in paths.
+        other = operator.attrgetter('node.id' if req.minor >= 53 else 'node.uuid')
+        found, marker = paging.page(req, found, lambda each: _id(req, each), other)
     shown = [view(req, each) for each in found]
     _add_servers(req, found, shown)
     if view is _detail:

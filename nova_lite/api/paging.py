@@ -29,17 +29,21 @@ def offset_of(req: request.Request) -> int:
 
 
 def page(
-    req: request.Request, items: Sequence[T], key: Callable[[T], str | int]
+    req: request.Request,
+    items: Sequence[T],
+    key: Callable[[T], str | int],
+    other_key: Callable[[T], str | int] | None = None,
 ) -> tuple[Sequence[T], str | int | None]:
     """Return (items of the page, id to link the next page with or None).
 
     items: all there are, in order; key(item): its id, which markers name
+    other_key(item): another id, which markers may name as well
     Raise MarkerNotFound.
     """
     marker = req.param('marker')
     start = 0
     if marker is not None:
-        start = _after(items, key, marker)
+        start = _after(items, (key, other_key or key), marker)
     limit = limit_of(req)
     chosen = items[start : start + limit]
     return chosen, key(chosen[-1]) if is_full(req, chosen, limit) else None
@@ -55,9 +59,9 @@ def with_next(
     return answer
 
 
-def _after(items: Sequence[T], key: Callable[[T], str | int], marker: str) -> int:
+def _after(items: Sequence[T], keys: Sequence[Callable[[T], str | int]], marker: str) -> int:
     for position, item in enumerate(items):
-        if str(key(item)) == marker:
+        if marker in [str(key(item)) for key in keys]:
             return position + 1
     raise exception.MarkerNotFound(marker=marker)
 

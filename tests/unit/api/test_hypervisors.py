@@ -66,6 +66,12 @@ class HypervisorsTest(base.ApiTest):
         self.list('?limit=1&limit=2', version='2.52')
         self.list('?limit=1&limit=2', version='2.53', status=400)
 
+    def test_marker_is_an_id_of_any_microversion(self):
+        for marker in (self.node, '1'):
+            for version in ('2.33', '2.52', '2.53', '2.88'):
+                shown = self.list(f'?marker={marker}', version=version)
+                self.assertEqual(['h2.example'], list(shown), version)
+
     def test_pattern(self):
         self.assertEqual(
             ['h2.example'], list(self.list('?hypervisor_hostname_pattern=H2', version='2.53'))
