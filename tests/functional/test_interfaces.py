@@ -122,14 +122,12 @@ class InterfacesTest(base.CloudTest):
         self.hands.plug(self.server, port_id=missing, status=404)
         self.hands.plug(self.server, net_id=network, port_id=missing, status=400)
         self.hands.plug(self.server, net_id=network, tag='x', version='2.48', status=400)
-        self.hands.unplug(self.server, missing, status=404)
         path = f'/servers/{self.server.id}/os-interface/{missing}'
         self.refused(404, 'GET', path)
         other = self.cloud.boot(networks=[{'uuid': network}])
         (taken,) = self.hands.interfaces(other)
         self.hands.plug(self.server, port_id=taken['port_id'], status=409)
         self.refused(404, 'GET', path.replace(missing, taken['port_id']))
-        self.hands.unplug(self.server, taken['port_id'], status=404)
         self.stage.act(self.server, 'suspend')
         self.cloud.wait(self.server, 'SUSPENDED')
         self.hands.plug(self.server, net_id=network, status=409)
@@ -137,6 +135,17 @@ class InterfacesTest(base.CloudTest):
         with self.stage.forced_down(host):
             self.hands.plug(other, net_id=network, status=409)
             self.hands.unplug(other, taken['port_id'], status=409)
+
+    def test_unknown_port_is_accepted(self):
+        """As in nova: the action has the error, and the server keeps its ports."""
+        other = self.cloud.boot(networks=[{'uuid': self.hands.network()}])
+        (taken,) = self.hands.interfaces(other)
+        for port_id in (runtime.new_uuid(), taken['port_id']):
+            self.hands.unplug(self.server, port_id)
+            self.hands.wait_idle(self.server)
+            action = next(iter(self.cloud.admin.compute.server_actions(self.server)))
+            self.assertEqual(('detach_interface', 'Error'), (action.action, action.message))
+        self.assertEqual([taken], self.hands.interfaces(other))
 
     def test_host_fails(self):
         network, given = self.hands.network(), self.hands.port()

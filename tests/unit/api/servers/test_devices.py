@@ -336,6 +336,12 @@ class DevicesTest(base.Case):
             path = f'/servers/{uuid}/os-volume_attachments/{runtime.new_uuid()}'
             self.refused('DELETE', path, code=404)
 
+    def test_detaching_an_unknown_interface_is_accepted(self):
+        """As in nova, the action has the error."""
+        path = f'/servers/{self.uuid}/os-interface/{runtime.new_uuid()}'
+        self.ok('DELETE', path, code=202)
+        self.assertEqual('detach-interface', self.saga().kind)
+
     def test_interface_states(self):
         for state in ('suspended', 'resized', 'shelved', 'shelved_offloaded'):
             uuid = self.api.add_server(vm_state=state, network_info=[{'id': VOLUME}])
