@@ -282,8 +282,6 @@ UPDATE_TAG = dataclasses.replace(UPDATE_METADATA, verb='update tag')
 UPDATE_TAGS = dataclasses.replace(UPDATE_METADATA, verb='update tags')
 DELETE_TAG = dataclasses.replace(UPDATE_METADATA, verb='delete tag')
 DELETE_TAGS = dataclasses.replace(UPDATE_METADATA, verb='delete tags')
-ADD_FIXED_IP = Transition('add_fixed_ip', _AT_REST, None)
-REMOVE_FIXED_IP = Transition('remove_fixed_ip', _AT_REST, None)
 # Its verb names the protocol.
 OPEN_CONSOLE = Transition(
     'get_console',

@@ -6,12 +6,12 @@ Source: reference/nova/api-surface 2.4.
 from collections.abc import Callable
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.servers import acting
 from nova_lite.clients import port_changes
 from nova_lite.clients import session
 from nova_lite.policies import addresses as rules
@@ -35,7 +35,7 @@ class FixedIpNotOnServer(exception.Invalid):
     PATH,
     action='addFixedIp',
     policy=rules.FIXED_ADD,
-    guard=transitions.ADD_FIXED_IP,
+    lock=True,
     body={
         '2.1': schema_parts.body(
             'addFixedIp', schema_parts.whole({'networkId': _NETWORK}, required=['networkId'])
@@ -47,6 +47,7 @@ class FixedIpNotOnServer(exception.Invalid):
 )
 def add(req: request.Request, server: server_access.Server) -> None:
     """Give a port of the server on a network one more address."""
+    acting.require_host(server)
     network_id = str(req.content['networkId'])
     ports = [
         port
@@ -65,7 +66,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
     PATH,
     action='removeFixedIp',
     policy=rules.FIXED_REMOVE,
-    guard=transitions.REMOVE_FIXED_IP,
+    lock=True,
     body={
         '2.1': schema_parts.body(
             'removeFixedIp',
@@ -80,6 +81,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
 )
 def remove(req: request.Request, server: server_access.Server) -> None:
     """Take an address from the port of the server that has it."""
+    acting.require_host(server)
     address = req.content['address']
 
     def without(fixed_ips: session.Jsons) -> session.Jsons:

@@ -159,9 +159,16 @@ class TestFloatingIpsOfServers(FloatingIpTest):
             self.refused_act(self.uuid, 'addFixedIp', wanted, code=404, text=str(network_id))
         for action in ('addFixedIp', 'removeFixedIp'):
             self.refused_act(self.uuid, action, {}, code=400)
-        building = self.api.add_server(vm_state='building')
-        self.refused_act(building, 'removeFixedIp', gone, code=409)
+        for where in ({'host': None, 'node': None}, {'locked': True, 'locked_by': 'owner'}):
+            self.refused_act(self.api.add_server(**where), 'removeFixedIp', gone, code=409)
         self.refused_act(self.uuid, 'removeFixedIp', gone, code=404, version='2.44')
+
+    def test_fixed_addresses_in_any_state(self):
+        for state in ('error', 'rescued', 'soft-delete', 'resized'):
+            uuid = self.api.add_server(vm_state=state)
+            self.api.plug(uuid, self.garden['id'])
+            self.act(uuid, 'addFixedIp', {'networkId': self.garden['id']})
+            self.assertEqual(2, len(self.addresses(uuid)))
 
     def test_two_fixed_addresses_at_once(self):
         wanted, call = {'networkId': self.garden['id']}, self.api.network.service.call
