@@ -85,6 +85,8 @@ def _end(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, hos
     # the arguments of the build.
     children.destroy_tags(connection, uuid)
     shares.destroy(connection, uuid)
-    instances.mark_deleted(connection, uuid, **({'build': None} if row.host is None else {}))
+    more = {'build': None} if row.host is None else {}
+    # Its guest, if any, is as it was until its host returns.
+    instances.mark_deleted(connection, uuid, power_state=row.power_state, **more)
     actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
     actions.end_interrupted(connection, uuid, error=f'Interrupted by {EVENT}.')

@@ -144,7 +144,8 @@ def basic(req: request.Request, row: rows.Row) -> session.Json:
 def detail(viewer: Viewer, row: rows.Row) -> session.Json:
     """Return the whole of a server.
 
-    A deleted one has nothing that others have given it: addresses, volumes, tags, a host's status.
+    A deleted one has nothing that others have given it: addresses, volumes, metadata, tags, a
+    host's status.
     """
     status = states.status_of(row.vm_state, row.task_state)
     shown = {
@@ -153,7 +154,7 @@ def detail(viewer: Viewer, row: rows.Row) -> session.Json:
         'status': status,
         'tenant_id': row.project_id,
         'user_id': row.user_id,
-        'metadata': row.metadata,
+        'metadata': {} if row.deleted else row.metadata,
         'hostId': host_id(row.project_id, row.host),
         'image': _image(viewer, row),
         'flavor': flavor(viewer, row.flavor),
@@ -181,9 +182,19 @@ def _is_building(row: rows.Row) -> bool:
     return bool(row.vm_state == states.VmState.BUILDING)
 
 
+def _was_offloaded(row: rows.Row) -> bool:
+    """Return whether a server has left its host, and was perhaps deleted after that."""
+    return bool(
+        row.vm_state == OFFLOADED
+        or row.deleted
+        and row.host is None
+        and row.launched_at is not None
+    )
+
+
 def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     # The record of an offloaded server keeps the zone that volumes are compared with.
-    zone = None if row.vm_state == OFFLOADED else row.availability_zone
+    zone = None if _was_offloaded(row) else row.availability_zone
     shown['OS-EXT-AZ:availability_zone'] = zone or MISSING
     shown['config_drive'] = row.config_drive or MISSING
     shown['key_name'] = row.key_name
@@ -191,7 +202,7 @@ def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     shown['OS-SRV-USG:terminated_at'] = naive(row.terminated_at)
     shown['OS-EXT-STS:task_state'] = row.task_state
     shown['OS-EXT-STS:vm_state'] = row.vm_state
-    shown['OS-EXT-STS:power_state'] = 0 if row.deleted else row.power_state or 0
+    shown['OS-EXT-STS:power_state'] = row.power_state or 0
     if names := _names_of_groups(viewer, row):
         shown['security_groups'] = [{'name': name} for name in names]
     volumes = () if row.deleted else viewer.devices.get(row.uuid, ())

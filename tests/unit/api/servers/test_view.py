@@ -122,7 +122,7 @@ class TestView(base.Case):
             },
         }
         uuid = self.api.add_server(
-            network_info=[port], security_groups=['default'], power_state=1
+            network_info=[port], security_groups=['default'], power_state=1, metadata={'a': 'b'}
         )  # fmt: skip
         write = self.api.cell('cell1').db.write
         write(children.create_tags, uuid, ['a'])
@@ -136,11 +136,22 @@ class TestView(base.Case):
                 changed = former.keys() ^ found.keys()
                 self.assertEqual({'progress'}, changed - {'security_groups'})
                 self.assertNotIn('security_groups', found)
-                self.assertEqual({}, found['addresses'])
+                self.assertEqual(({}, {}), (found['addresses'], found['metadata']))
                 self.assertEqual(0, found['OS-EXT-STS:power_state'])
                 self.assertEqual([], found['os-extended-volumes:volumes_attached'])
                 self.assertIn(found.get('host_status'), ('', None))
                 self.assertIn(found.get('tags'), ([], None))
+
+    def test_deleted_without_its_host(self):
+        """Its zone is that of its host, of which it has none; its power is as it was last."""
+        uuid = self.api.add_server(
+            vm_state='shelved_offloaded', availability_zone='nova', host=None, power_state=4
+        )
+        self.ok('DELETE', f'/servers/{uuid}', code=204)
+        found = self.listed(96)
+        self.assertEqual('DELETED', found['status'])
+        self.assertEqual('', found['OS-EXT-AZ:availability_zone'])
+        self.assertEqual(4, found['OS-EXT-STS:power_state'])
 
     def listed(self, minor):
         """The only server, as the list in detail has it, deleted or not."""
