@@ -30,6 +30,8 @@ LOG = log.getLogger(__name__)
 
 PATH = '/servers/{server_id}/action'
 EVENT = 'api_snapshot_instance'
+# From here on the answer has the id of the image, and no header with its address.
+ID_SINCE = 45
 BODY = schema_parts.body(
     'createImage',
     schema_parts.whole(
@@ -86,7 +88,8 @@ def create_image(req: request.Request, server: server_access.Server) -> operatio
 def create_backup(req: request.Request, server: server_access.Server) -> operation.Result:
     """Make an image. Then the host deletes the oldest ones of its kind beyond `rotation`.
 
-    As in nova, a rotation of 0 deletes the new one too, so the answer does not name it.
+    As in nova, a rotation of 0 deletes the new one too. The answer has no address of it then, but
+    from 2.45 its id.
     """
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
@@ -94,7 +97,7 @@ def create_backup(req: request.Request, server: server_access.Server) -> operati
     kept, kind = int(req.content['rotation']), req.content['backup_type']
     options = {'backup_type': kind, 'rotation': kept}
     image = _of_disk(req, server, transitions.BACKUP, 'createBackup', **options)
-    return _answer(req, image) if kept else None
+    return _answer(req, image) if kept or req.minor >= ID_SINCE else None
 
 
 def _check_metadata(req: request.Request) -> None:
@@ -194,6 +197,6 @@ def _end(
 
 
 def _answer(req: request.Request, image: session.Json) -> operation.Result:
-    if req.minor >= 45:
+    if req.minor >= ID_SINCE:
         return {'image_id': image['id']}
     return operation.Answer(headers={'Location': req.app.image.url_of(image['id'])})

@@ -79,10 +79,12 @@ class TestImages(base.Case):
             self.api.cell('cell1').db.write(instances.force, uuid, {'task_state': None})
 
     def test_rotation_of_0(self):
-        """The host makes an image and deletes it with the others, so it is not named."""
+        """The host makes an image and deletes it with the others: as in nova, it has no address."""
         body = {'name': 'b', 'backup_type': 'daily', 'rotation': 0}
         answer = self.act(self.api.add_server(), 'createBackup', body, version='2.45')
-        self.assertEqual(b'', answer.content)
+        self.assertEqual(['image_id'], list(answer.json))
+        answer = self.act(self.api.add_server(), 'createBackup', body, version='2.44')
+        self.assertEqual((b'', None), (answer.content, answer.headers.get('Location')))
         self.assertEqual('snapshot_instance', self.sent()[0][0])
 
     def test_image_service_does_not_answer(self):
