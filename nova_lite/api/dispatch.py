@@ -1,6 +1,6 @@
 """Dispatch: the order in which requests are checked and handled.
 
-version, route, schema, server, policy, lock, state, handler, view. It is nova's
+version, route, schema, server, policy, precheck, lock, state, handler, view. It is nova's
 order as a rule, so that the same wrong request gets the same code.
 """
 
@@ -92,7 +92,7 @@ def _check_schemas(req: request.Request, http: falcon.Request) -> None:
 
 
 def _run(req: request.Request) -> operation.Result:
-    """Load the server, check policy, lock and state, and call the handler."""
+    """Load the server, check policy, arguments, lock and state, and call the handler."""
     chosen: operation.Operation = req.operation
     server = None
     if chosen.load:
@@ -104,6 +104,8 @@ def _run(req: request.Request) -> operation.Result:
         req.authorize(rule, server.target if server else None)
     if server is None:
         return chosen.handler(req)
+    if chosen.precheck is not None:
+        chosen.precheck(req, server)
     if chosen.lock:
         server_access.require_unlocked(req, server)
     if chosen.guard is not None:

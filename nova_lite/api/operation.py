@@ -66,6 +66,7 @@ class Operation:
     action: str | None
     policy: typing.Any
     guard: typing.Any
+    precheck: Callable[..., object] | None
     body: Versions[schema.Schema] | None
     query: Versions[schema.Query]
     since: microversion.Version
@@ -100,6 +101,7 @@ _OPTIONS = {
     'action': None,
     'policy': None,
     'guard': None,
+    'precheck': None,
     'body': None,
     'query': None,
     'since': '2.1',
@@ -119,6 +121,7 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
     policy: a rule's name, or a function of the request that returns one; None
         if the handler calls the enforcer itself (`req.authorize`)
     guard: transitions.Transition or a function of the request that returns one
+    precheck: function(req, server) that refuses arguments before the lock and the state count
     body: {first microversion: schema of the whole body}; None takes anything
     query: {first microversion: schema of {name: [values]}}, see types.query
     since, until: microversions that have the operation
@@ -142,6 +145,7 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
                 action=given['action'],
                 policy=given['policy'],
                 guard=given['guard'],
+                precheck=given['precheck'],
                 body=None if given['body'] is None else Versions(given['body'], schema.Schema),
                 query=Versions(given['query'] or _unasked(method), schema.Query),
                 since=microversion.parse(given['since']),

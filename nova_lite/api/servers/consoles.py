@@ -66,6 +66,7 @@ def _guard(protocol: str) -> transitions.Transition:
     since='2.6',
     policy=rules.REMOTE_CONSOLES,
     guard=lambda req: _guard(req.content['protocol']),
+    lock=False,
     body=BODY,
     success=200,
     faults=FAULTS,
@@ -73,6 +74,7 @@ def _guard(protocol: str) -> transitions.Transition:
 def create(req: request.Request, server: server_access.Server) -> operation.Result:
     """Create a console of any kind."""
     protocol, kind = req.content['protocol'], req.content['type']
+    acting.require_host(server)
     if kind not in KINDS[protocol]:
         raise exception.Invalid(f'Unavailable console type {kind}.')
     url = _open(req, server, kind)
@@ -89,6 +91,7 @@ def _declare(action: str, protocol: str) -> operation.Handler:
         until='2.5',
         policy=rules.REMOTE_CONSOLES,
         guard=_guard(protocol),
+        lock=False,
         body={
             '2.1': schema_parts.body(
                 action, schema_parts.whole({'type': {'enum': list(kinds)}}, required=['type'])
@@ -119,11 +122,11 @@ def get_rdp(_req: request.Request) -> None:
 
 def _open(req: request.Request, server: server_access.Server, kind: str) -> str:
     acting.require_host(server)
-    if server.row.power_state != states.PowerState.RUNNING:
-        raise exception.InstanceNotReady(instance_id=server.uuid)
     base = req.conf.consoles[ADDRESSES[kind]] if kind in ADDRESSES else None
     if not base:
         raise exception.Invalid(f'Unavailable console type {kind}.')
+    if server.row.vm_state == states.VmState.BUILDING:
+        raise exception.InstanceNotReady(instance_id=server.uuid)
     token = runtime.new_secret()
     expires = runtime.naive_now() + datetime.timedelta(seconds=req.conf.consoles.token_ttl)
     values = {

@@ -24,11 +24,16 @@ def in_cell(server: server_access.Server, host: str) -> dict[str, str]:
     return {'host': node.host, 'node': node.hypervisor_hostname}
 
 
-def anywhere(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
-    """Return the same as `in_cell`. Raise UnknownHost, or InAnotherCell for another cell's host."""
+def cell_id(req: request.Request, host: str) -> object:
+    """Return the id of the cell of a host. Raise UnknownHost."""
     found = req.app.api_db.read(host_mappings.cell_ids, [host])
     if host not in found:
         raise UnknownHost(host=host)
-    if found[host] != server.cell.id:
+    return found[host]
+
+
+def anywhere(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
+    """Return the same as `in_cell`. Raise UnknownHost, or InAnotherCell for another cell's host."""
+    if cell_id(req, host) != server.cell.id:
         raise InAnotherCell(host=host, instance_id=server.uuid)
     return in_cell(server, host)

@@ -62,6 +62,7 @@ class OldComputes(exception.Invalid):
     action=ACTION,
     policy=rules.EVACUATE,
     guard=transitions.EVACUATE,
+    precheck=lambda req, server: _require_other_host(req, server, req.content.get('host')),
     lock=False,
     body=BODY,
     success=200,
@@ -124,14 +125,21 @@ def _is_forced(req: request.Request, asked: operation.Body) -> bool:
     return force
 
 
+def _require_other_host(
+    req: request.Request, server: server_access.Server, host: str | None
+) -> None:
+    """Raise UnknownHost, or SameHost for the server's own host."""
+    if host is None:
+        return
+    destination.cell_id(req, host)
+    if host == server.row.host:
+        raise SameHost(host=host)
+
+
 def _destination(
     req: request.Request, server: server_access.Server, host: str | None
 ) -> dict[str, str] | None:
-    if host is None:
-        return None
-    if host == server.row.host:
-        raise SameHost(host=host)
-    return destination.anywhere(req, server, host)
+    return None if host is None else destination.anywhere(req, server, host)
 
 
 def _require_computes(req: request.Request) -> None:

@@ -37,7 +37,7 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
     """Show one entry."""
     key = req.args['key']
-    _require_key(server, key)
+    _require_its_key(req, server)
     return {'meta': {key: server.row.metadata[key]}}
 
 
@@ -67,21 +67,29 @@ def replace(req: request.Request, server: server_access.Server) -> operation.Res
     return {'metadata': _change(req, server, lambda _found: dict(req.content))}
 
 
+def _require_same_key(req: request.Request, _server: server_access.Server) -> None:
+    if req.args['key'] not in req.content:
+        raise exception.Invalid('Request body and URI mismatch')
+
+
 @operation.operation(
     'PUT',
     ONE,
     policy=rules.META_UPDATE,
     guard=transitions.UPDATE_METADATA,
+    precheck=_require_same_key,
     body={'2.1': BODY_ONE},
     faults=FAULTS,
 )
 def update(req: request.Request, server: server_access.Server) -> operation.Result:
     """Set one entry."""
-    key = req.args['key']
-    if key not in req.content:
-        raise exception.Invalid('Request body and URI mismatch')
     _change(req, server, lambda found: {**found, **req.content})
     return {'meta': req.content}
+
+
+def _require_its_key(req: request.Request, server: server_access.Server) -> None:
+    if req.args['key'] not in server.row.metadata:
+        raise exception.NotFound('Metadata item was not found')
 
 
 @operation.operation(
@@ -89,19 +97,14 @@ def update(req: request.Request, server: server_access.Server) -> operation.Resu
     ONE,
     policy=rules.META_DELETE,
     guard=transitions.DELETE_METADATA,
+    precheck=_require_its_key,
     success=204,
     faults=FAULTS,
 )
 def delete(req: request.Request, server: server_access.Server) -> None:
     """Remove one entry."""
     key = req.args['key']
-    _require_key(server, key)
     _change(req, server, lambda found: {k: v for k, v in found.items() if k != key})
-
-
-def _require_key(server: server_access.Server, key: str) -> None:
-    if key not in server.row.metadata:
-        raise exception.NotFound('Metadata item was not found')
 
 
 def _change(req: request.Request, server: server_access.Server, change: Change) -> dict[str, str]:
