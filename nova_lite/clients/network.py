@@ -97,7 +97,11 @@ class Network(network_reads.Reads):
     # ---- asking -------------------------------------------------------------
 
     def validate(
-        self, ctxt: session.Ctxt, wanted: requested.Wanted | None, count: int = 1, **options: bool
+        self,
+        ctxt: session.Ctxt,
+        wanted: requested.Wanted | None,
+        count: int = 1,
+        **options: typing.Any,
     ) -> tuple[requested.Wanted, int]:
         """Check what a user asks for; see Requested.validate."""
         return self.requested.validate(ctxt, wanted, count, **options)

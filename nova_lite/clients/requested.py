@@ -37,11 +37,13 @@ class Requested:
         count: int = 1,
         *,
         may_attach_external: bool = False,
+        project_id: str | None = None,
     ) -> tuple[Wanted, int]:
         """Check the networks and ports that a request names, in the user's name.
 
         wanted: None (the request has no networks), 'auto', 'none' or a list
         count:  number of servers that get the networks
+        project_id: of the networks among which one is chosen; default: the user's
         Returns (wanted, count). A list replaces None and, if it can be decided now, 'auto'. The
         count is smaller if the quota of ports does not suffice. Ports of another kind than 'normal'
         get a 'vnic_type', and ports that request resources a 'resource_request'. Raises the errors
@@ -50,18 +52,19 @@ class Requested:
         if wanted == NONE:
             return NONE, count
         if wanted is None or wanted == AUTO:
-            wanted = self._choose(ctxt, automatic=wanted == AUTO)
+            project_id = project_id or ctxt.project_id
+            wanted = self._choose(ctxt, project_id, automatic=wanted == AUTO)
         if isinstance(wanted, str):
             return wanted, count
         self._check_ports(ctxt, wanted)
         self._check_networks(ctxt, wanted, may_attach_external=may_attach_external)
         return wanted, self._within_quota(ctxt, wanted, count)
 
-    def _choose(self, ctxt: session.Ctxt, *, automatic: bool) -> Wanted:
+    def _choose(self, ctxt: session.Ctxt, project_id: str | None, *, automatic: bool) -> Wanted:
         """Return the one network that the project can use."""
         more = {'admin_state_up': True} if automatic else {}
         usable = self.network.list(
-            ctxt, 'networks', as_user=True, tenant_id=ctxt.project_id, shared=False, **more
+            ctxt, 'networks', as_user=True, tenant_id=project_id, shared=False, **more
         )
         usable += self.network.list(ctxt, 'networks', as_user=True, shared=True, **more)
         if automatic:
@@ -72,7 +75,7 @@ class Requested:
             return [{'network_id': usable[0]['id']}]
         if not automatic:
             return NONE
-        self._topology(ctxt, ctxt.project_id, as_user=True, fields='dry-run')
+        self._topology(ctxt, project_id, as_user=True, fields='dry-run')
         return AUTO
 
     def _topology(

@@ -19,15 +19,16 @@ class SecurityGroups:
         self.network = network
         self.names = group_names.GroupNames(network)
 
-    def find(
-        self, ctxt: session.Ctxt, project_id: str | None, name_or_id: str, *, as_user: bool = False
-    ) -> session.Json:
-        """Return the project's group with this id, or with this name.
+    def find(self, ctxt: session.Ctxt, name_or_id: str) -> session.Json:
+        """Return the group with this id, or the group of the user's project with this name.
 
         Raise SecurityGroupNotFound, or NoUniqueMatch if two groups have the name.
         """
+        fields = ['id', 'name']
         groups = self.network.list(
-            ctxt, 'security-groups', as_user=as_user, tenant_id=project_id, fields=['id', 'name']
+            ctxt, 'security-groups', as_user=True, id=name_or_id, fields=fields
+        ) or self.network.list(
+            ctxt, 'security-groups', as_user=True, tenant_id=ctxt.project_id, fields=fields
         )
         return self._choose(groups, name_or_id)
 

@@ -56,7 +56,7 @@ class NoNetwork(exception.Invalid):
 )
 def attach(req: request.Request, server: server_access.Server) -> operation.Result:
     """Attach the requested port, or a new one on the requested network."""
-    request = _validated(req, _request(req.body.get(KEY, {})))
+    request = _validated(req, server, _request(req.body.get(KEY, {})))
     acting.require_host(server)
     source_host.require_up(req, server)
     devices.require_answers(req, server)
@@ -88,7 +88,9 @@ def _request(asked: operation.Body) -> session.Json:
     }
 
 
-def _validated(req: request.Request, request: session.Json) -> session.Json:
+def _validated(
+    req: request.Request, server: server_access.Server, request: session.Json
+) -> session.Json:
     """Return the request with the network chosen, where none is named."""
     network, named = req.app.network, request['network_id'] or request['port_id']
     try:
@@ -96,6 +98,7 @@ def _validated(req: request.Request, request: session.Json) -> session.Json:
             req.ctxt,
             [request] if named else None,
             may_attach_external=req.allows(server_rules.EXTERNAL_NETWORK),
+            project_id=server.row.project_id,
         )
     except exception.NetworkAmbiguous as error:
         raise BadRequest(error.message) from error
@@ -108,7 +111,7 @@ def _validated(req: request.Request, request: session.Json) -> session.Json:
             raise exception.PortNotFound(port_id=request['port_id']) from error
         raise
     if not isinstance(wanted, list):
-        raise NoNetwork(project_id=req.ctxt.project_id)
+        raise NoNetwork(project_id=server.row.project_id)
     kind = request_spec.pci_port(wanted)
     if kind is not None:
         raise BadRequest(f'No host has a PCI device for a port of type {kind}.')

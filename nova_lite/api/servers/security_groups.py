@@ -77,7 +77,7 @@ def _change(
     if not req.content['name'].strip():
         raise exception.Invalid('Security group name cannot be empty')
     groups = req.app.network.security_groups
-    group = groups.find(req.ctxt, server.row.project_id, req.content['name'])
+    group = groups.find(req.ctxt, req.content['name'])
     try:
         change(req.ctxt, server.uuid, group)
     except exception.NotFound:

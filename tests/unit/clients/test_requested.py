@@ -29,6 +29,14 @@ class ValidateTest(networks.NetworkTestCase):
         for wanted in (None, 'auto'):
             self.assertEqual(([{'network_id': shared}], 1), self.validate(wanted))
 
+    def test_network_of_the_project_of_a_server(self):
+        """An administrator who names no network gets one of the server's project."""
+        self.unshare()
+        own = self.make_network()
+        project = self.member.project_id
+        found, _count = self.network.validate(self.admin, None, project_id=project)
+        self.assertEqual([{'network_id': own}], found)
+
     def test_nothing_said_and_several_networks(self):
         self.make_network()
         for wanted in (None, 'auto'):

@@ -36,7 +36,7 @@ class SecurityGroupTest(networks.NetworkTestCase):
         self.assertEqual({'web', 'default'}, self.names())
 
     def find(self, name):
-        return self.groups.find(self.member, self.owner.project_id, name)
+        return self.groups.find(self.member, name)
 
     def test_added_and_removed(self):
         self.allocate({'network_id': self.make_network()})

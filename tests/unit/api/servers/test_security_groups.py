@@ -89,6 +89,17 @@ class TestSecurityGroups(base.Case):
         self.assertEqual(['default'], self.shown())
         self.assertEqual(['default'], list(self.listed()))
 
+    def test_a_name_is_that_of_a_group_of_the_caller(self):
+        """As in nova, which asks for the groups of the project of the caller."""
+        who = {**base.ADMIN, 'project': 'beta'}
+        values = {'security_group': {'name': 'web', 'project_id': 'beta'}}
+        other = self.ask_network('POST', '/security-groups', json=values).json()['security_group']
+        self.act(self.uuid, 'addSecurityGroup', {'name': 'web'}, who=who)
+        self.assertIn(other['id'], self.on_port())
+        self.assertNotIn(self.web['id'], self.on_port())
+        self.act(self.uuid, 'addSecurityGroup', {'name': self.web['id']}, who=who)
+        self.assertIn(self.web['id'], self.on_port())
+
     def test_of_the_ports_and_not_of_the_record(self):
         values = {'security_groups': [self.web['id']]}
         self.api.cell('cell1').db.write(instances.update, self.uuid, values)
