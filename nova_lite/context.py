@@ -85,6 +85,12 @@ class RequestContext(context.RequestContext):
         other.saga, other.epoch = saga, epoch
         return other
 
+    def in_project(self, project_id: str) -> typing.Self:
+        """Return a copy in whose project a neighbour service creates what no user token is for."""
+        other = copy.copy(self)
+        other.project_id = project_id
+        return other
+
     def bound(self) -> contextlib.AbstractContextManager[None]:
         """Return a context manager that binds the log lines of its block to this context."""
         return bound(self)

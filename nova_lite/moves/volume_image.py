@@ -123,8 +123,9 @@ class VolumeImage(move.Move[Began]):
         if device['volume_id'] is None:
             kinds = ('source_type', 'destination_type', 'volume_size')
             return {**found, **{name: device[name] for name in kinds}}
+        # The volume is the server's, which an administrator of another project may have asked for.
         snapshot = made.get(device['uuid']) or self.world.volume.create_snapshot(
-            self.ctxt,
+            self.ctxt.in_project(self.scope.row().project_id),
             device['volume_id'],
             f'snapshot for {self.arguments.name}',
             metadata=self._marks(device),

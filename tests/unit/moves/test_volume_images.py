@@ -69,6 +69,13 @@ class VolumeImageTest(Case):
         (event,) = self.cell.db.read(actions.events_of, [row.id])[row.id]
         self.assertEqual(('api_snapshot_instance', 'Success'), (event.event, event.result))
 
+    def test_snapshots_are_of_the_project_of_the_server(self):
+        """An administrator of another project asks, whose token the saga does not have."""
+        self.saga.scope.ctxt.project_id = 'admin'
+        self.do(self.saga, self.steps)
+        projects = {each['project_id'] for each in self.volumes.snapshots.values()}
+        self.assertEqual({'project'}, projects)
+
     def test_each_step_twice(self):
         self.do(self.saga, self.steps, times=2)
         snapshots, images = self.kept()
