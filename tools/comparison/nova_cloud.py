@@ -31,12 +31,20 @@ class NovaCloud(fixtures.Fixture):
 
     environment: a virtual environment with nova; cells: their names
     hosts: number of hosts in each cell; notifications: whether the daemons send notifications
+    options: of all daemons of nova
     """
 
     def __init__(
-        self, environment: str, cells: Sequence[str], hosts: int, *, notifications: bool
+        self,
+        environment: str,
+        cells: Sequence[str],
+        hosts: int,
+        *,
+        notifications: bool,
+        options: nova_config.Sections | None = None,
     ) -> None:
         super().__init__()
+        self._options = options or {}
         self._environment = os.path.abspath(environment)
         self._cells, self._hosts, self._notifications = cells, hosts, notifications
 
@@ -64,6 +72,7 @@ class NovaCloud(fixtures.Fixture):
             placement=f'http://127.0.0.1:{self._placement_port}',
             password=self._passwords['service_password'],
             notifications=self._notifications,
+            options=self._options,
         )
         self._start()
 
@@ -142,24 +151,29 @@ class NovaCloud(fixtures.Fixture):
         return len(up) == len(self._cells) * self._hosts
 
     def _write_clouds(self) -> None:
+        clouds = {
+            client_connections.ADMIN: self._cloud_of('admin'),
+            client_connections.DEMO: self._cloud_of('demo'),
+        }
+        with open(os.path.join(self.state_dir, 'clouds.yaml'), 'w') as file:
+            yaml.safe_dump({'clouds': clouds}, file)
+
+    def _cloud_of(self, user: str) -> dict[str, object]:
         auth = {
             'auth_url': f'{self._places.simcloud}/identity/v3',
-            'username': 'admin',
-            'password': self._passwords['admin_password'],
-            'project_name': 'admin',
+            'username': user,
+            'password': self._passwords[f'{user}_password'],
+            'project_name': user,
             'user_domain_id': 'default',
             'project_domain_id': 'default',
         }
-        cloud = {
+        return {
             'auth': auth,
             'region_name': 'RegionOne',
             'identity_api_version': '3',
             'compute_endpoint_override': f'http://127.0.0.1:{self._api_port}/v2.1',
             'image_endpoint_override': f'{self._places.simcloud}/image',
         }
-        path = os.path.join(self.state_dir, 'clouds.yaml')
-        with open(path, 'w') as file:
-            yaml.safe_dump({'clouds': {client_connections.ADMIN: cloud}}, file)
 
     # ---- programs ----
 

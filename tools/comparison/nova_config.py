@@ -21,6 +21,7 @@ class Places:
     buses, databases: {name: URL}, of the cells, of `top`, and databases also of `api`, `cell0`
     simcloud, placement: URLs; password: of the service users
     notifications: whether the daemons send notifications
+    options: of all daemons of nova
     """
 
     root: str
@@ -30,6 +31,7 @@ class Places:
     placement: str
     password: str
     notifications: bool
+    options: Sections = dataclasses.field(default_factory=dict)
 
 
 def text(sections: Sections) -> str:
@@ -54,6 +56,10 @@ def credentials(places: Places, user: str) -> dict[str, str]:
     }
 
 
+def _with(sections: Sections, more: Sections) -> Sections:
+    return {name: {**sections.get(name, {}), **more.get(name, {})} for name in {**sections, **more}}
+
+
 def _everyone(places: Places, bus: str, host: str) -> Sections:
     user = credentials(places, 'nova')
     driver = 'messagingv2' if places.notifications else 'noop'
@@ -70,14 +76,14 @@ def _everyone(places: Places, bus: str, host: str) -> Sections:
         'placement': {**user, 'endpoint_override': places.placement},
         'glance': {**user, 'endpoint_override': places.simcloud + '/image'},
         'neutron': {**user, 'endpoint_override': places.simcloud + '/network'},
-        'service_user': user,
+        'service_user': {**user, 'send_service_user_token': 'true'},
     }
 
 
 def control(places: Places) -> Sections:
     """Return the sections of the API, the scheduler and the super-conductor, a process each."""
     user = credentials(places, 'nova')
-    return {
+    sections = {
         **_everyone(places, 'top', 'top'),
         'api_database': {'connection': places.databases['api']},
         'database': {'connection': places.databases['cell0']},
@@ -85,16 +91,18 @@ def control(places: Places) -> Sections:
         'conductor': {'workers': '1'},
         'scheduler': {'workers': '1'},
     }
+    return _with(sections, places.options)
 
 
 def cell_conductor(places: Places, cell: str) -> Sections:
     """Return the sections of the conductor of a cell, which does not reach the API database."""
-    return {
+    sections = {
         **_everyone(places, cell, f'{cell}-conductor'),
         'database': {'connection': places.databases[cell]},
         'conductor': {'workers': '1'},
         'workarounds': {'disable_group_policy_check_upcall': 'true'},
     }
+    return _with(sections, places.options)
 
 
 def compute(places: Places, cell: str, host: str) -> Sections:
@@ -103,7 +111,7 @@ def compute(places: Places, cell: str, host: str) -> Sections:
     sections['DEFAULT']['compute_driver'] = 'fake.FakeDriver'
     sections['workarounds'] = {'disable_group_policy_check_upcall': 'true'}
     sections['vnc'] = {'enabled': 'false'}
-    return sections
+    return _with(sections, places.options)
 
 
 def placement(places: Places) -> Sections:

@@ -7,6 +7,8 @@ import requests
 
 # The administrator's.
 ADMIN = 'nova-lite'
+# The user's.
+DEMO = 'nova-lite-demo'
 
 
 def connect(path, name=ADMIN, **options):
