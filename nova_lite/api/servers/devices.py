@@ -12,7 +12,6 @@ from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
-from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
 from nova_lite.db import rows
@@ -112,4 +111,3 @@ def require_shelvable(
             attr='vm_state',
             state=server.row.vm_state,
         )
-    acting.require_cell(server)

@@ -64,6 +64,7 @@ def attach(req: request.Request, server: server_access.Server) -> operation.Resu
     """Attach a volume with the requested device name or a free one."""
     asked = req.content
     devices.require_shelvable(req, server, transitions.ATTACH_VOLUME)
+    acting.require_cell(server)
     volume = req.app.volume.get(req.ctxt, asked['volumeId'])
     _check(req, server, volume, asked)
     device = _device_of(asked, volume)

@@ -5,6 +5,7 @@ from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import source_host
@@ -28,6 +29,7 @@ def detach(req: request.Request, server: server_access.Server) -> None:
     """Detach a volume; the answer waits until the volume service has agreed."""
     devices.require_shelvable(req, server, transitions.DETACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, req.args['volume_id'])
+    acting.require_cell(server)
     device = volume_attachments.find(server, volume['id'])
     if device.boot_index == 0:
         raise RootDevice()

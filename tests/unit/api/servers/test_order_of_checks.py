@@ -1,6 +1,9 @@
 """What is checked first: the host, the arguments, the lock or the state of a server."""
 
+from nova_lite import runtime
+from tests.fixtures import api_neighbours
 from tests.unit.api.servers import base
+from tests.unit.api.servers import create_base
 
 
 class TestArgumentsBeforeStates(base.Case):
@@ -45,3 +48,15 @@ class TestConsoles(base.Case):
             body = {'remote_console': {'protocol': protocol, 'type': kind}}
             path = f'/servers/{uuid}/remote-consoles'
             self.refused('POST', path, body, code=409, version='2.8', text='not ready')
+
+
+class TestServersWithoutCell(create_base.Case):
+    def test_unknown_volume(self):
+        """The volume is looked for first, as in nova."""
+        (request,) = self.create()
+        path = f'/servers/{request.instance_uuid}/os-volume_attachments'
+        self.refused('DELETE', f'{path}/{runtime.new_uuid()}', code=404)
+        known = api_neighbours.VOLUME_ID
+        self.refused('DELETE', f'{path}/{known}', code=409, text='not ready')
+        body = {'volumeAttachment': {'volumeId': known}}
+        self.refused('POST', path, body, code=409, text='building')
