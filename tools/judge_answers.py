@@ -112,7 +112,7 @@ class Judge:
         changed = case.changes and any(answer.accepted for answer in answers)
         if changed and case.state != answer_cases.BUILDING:
             ends = [cloud.end(uuid) for cloud, uuid in zip(self._clouds, pair, strict=True)]
-            self.table.add(case.state, str(case), answer_shapes.differences(*ends), 'end ')
+            self.table.add(case.state, str(case), answer_shapes.differences(*ends), prefix='end ')
         return changed
 
     def _answers(

@@ -228,7 +228,7 @@ OLD: tuple[tuple[str, str, Body], ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One request in one state. path: below /servers/{id}; minor: of its microversion"""
+    """A request in a state. path: below /servers/{id}; minor: of its microversion"""
 
     state: str
     user: str
@@ -243,7 +243,7 @@ class Case:
 
     @property
     def changes(self) -> bool:
-        """Whether the request may change the server."""
+        """Return whether the request may change the server."""
         return self.method != 'GET'
 
     def needs(self, name: str) -> bool:

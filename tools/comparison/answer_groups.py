@@ -28,7 +28,7 @@ _FIRST, _SECOND, _THIRD = ('cell1-host1', 'cell1-host2', 'cell1-host3')
 
 @dataclasses.dataclass(frozen=True)
 class GroupCase:
-    """One move. together: whether the members begin on one host"""
+    """A move. together: whether the members begin on one host"""
 
     policy: str
     together: bool
@@ -41,7 +41,7 @@ class GroupCase:
 
     @property
     def loses_host(self) -> bool:
-        """Whether the host of the member has to be down."""
+        """Return whether the host of the member has to be down."""
         return self.move == EVACUATE
 
     @property

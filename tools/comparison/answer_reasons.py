@@ -42,7 +42,7 @@ def _compiled() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), reason) for pattern, reason in REASONS]
 
 
-def of(state: str, request: str, field: str, nova: str, ours: str) -> str | None:
+def of(state: str, request: str, field: str, *, nova: str, ours: str) -> str | None:
     """Return the reason of a difference, or None."""
     text = f'{state}: {request}: {field}: nova {nova}, here {ours}'
     return next((reason for pattern, reason in _compiled() if pattern.search(text)), None)

@@ -66,7 +66,7 @@ def of_answers(nova: 'Answer', ours: 'Answer') -> list[Difference]:
 
 
 class Answer(typing.NamedTuple):
-    """What a cloud answered. shape: of the body and of HEADERS"""
+    """An answer of a cloud. shape: of the body and of HEADERS"""
 
     status: int
     shape: Shape
@@ -74,5 +74,5 @@ class Answer(typing.NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether the request was accepted."""
+        """Return whether the request was accepted."""
         return self.status < 400

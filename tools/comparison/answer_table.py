@@ -34,6 +34,7 @@ class Table:
         state: str,
         request: str,
         differences: Sequence[answer_shapes.Difference],
+        *,
         prefix: str = '',
         texts: Sequence[answer_shapes.Answer] = (),
     ) -> None:
@@ -59,7 +60,7 @@ class Table:
     def rows(self) -> list[tuple[Cause, str, str | None]]:
         """Return (cause, state, reason or None) of each difference."""
         return [
-            (cause, state, answer_reasons.of(state, *cause))
+            (cause, state, answer_reasons.of(state, *cause[:2], nova=cause[2], ours=cause[3]))
             for cause, found in self._found.items()
             for state in found.states
         ]

@@ -98,5 +98,5 @@ class TableTest(testtools.TestCase):
 
     def test_each_reason_is_a_pattern(self):
         for pattern, reason in answer_reasons.REASONS:
-            self.assertIsNone(answer_reasons.of('no such', pattern[:0], '', '', ''))
+            self.assertIsNone(answer_reasons.of('no such', pattern[:0], '', nova='', ours=''))
             self.assertTrue(reason)

@@ -1,4 +1,4 @@
-"""What is checked first: the host, the arguments, the lock or the state of a server."""
+"""Order of the checks of the host, the arguments, the lock and the state of a server."""
 
 from nova_lite import runtime
 from tests.fixtures import api_neighbours
