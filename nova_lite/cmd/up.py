@@ -127,6 +127,12 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         metavar='GROUP.OPTION=VALUE',
         help='configuration option for every daemon; may be repeated',
     )
+    parser.add_argument(
+        '--tuned-placement',
+        action='store_true',
+        help='replace functions of placement by faster ones for SQLite; results are the same. '
+        'Without this option placement is the one that is installed, unmodified',
+    )
     parser.add_argument('--lab', action='store_true', help='let the live page inject faults')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 

@@ -5,6 +5,8 @@ from importlib import metadata
 import inspect
 import typing
 
+from packaging import version
+
 
 class Unsupported(ImportError):
     """An installed library lacks an undocumented name that we use."""
@@ -18,6 +20,13 @@ class Library:
 
     def __init__(self, name: str, *, lowest: str, newest: str) -> None:
         self.name, self.lowest, self.newest = name, lowest, newest
+
+    def is_tested(self) -> bool:
+        """Return whether the installed version is one with which the tests run."""
+        lowest, installed, newest = (
+            version.parse(each) for each in (self.lowest, metadata.version(self.name), self.newest)
+        )
+        return lowest <= installed <= newest
 
     def module(self, path: str) -> typing.Any:
         """Import a module of the library. Raises Unsupported."""

@@ -1,15 +1,10 @@
 """Statements of placement about a resource provider, each built once.
 
-Placement builds them at each call, which takes longer than to execute them. `use` puts these
-functions in the place of its own. Ids of standard traits are kept: restart placement after you
-have restored an older database.
+Placement builds them at each call, which takes longer than to execute them.
 """
 
 import typing
-import weakref
 
-import os_traits
-from oslo_db import exception as db_exc
 from placement import db_api
 from placement import exception
 from placement.db.sqlalchemy import models
@@ -78,9 +73,7 @@ _ALL_TRAITS = sa.select(*(_TRAITS.c[name] for name in ('id', 'name', 'updated_at
 _NAMED_TRAITS = _ALL_TRAITS.where(_TRAITS.c.name.in_(sa.bindparam('names', expanding=True)))
 
 
-# The standard traits of each database, by name.
-Standard: typing.TypeAlias = weakref.WeakKeyDictionary[sa.Engine, dict[str, typing.Any]]
-# What `use` replaces in part.
+# What `changes` replaces in part.
 _create = resource_provider.ResourceProvider._create_in_db
 _filtered_traits = trait._get_all_filtered_from_db
 
@@ -110,7 +103,6 @@ class Statements:
 
     def __init__(self, execute: Executor) -> None:
         self._execute = execute
-        self._standard: Standard = weakref.WeakKeyDictionary()
 
     def provider(self, context: typing.Any, uuid: str) -> dict[str, typing.Any]:
         """Return a provider as {column: value}."""
@@ -150,41 +142,16 @@ class Statements:
             found = self._execute.values(session.connection(), _TRAITS_OF, {'provider': rp_id})
             return [cache.all_from_string(cache.string_from_id(number)) for number in found]
 
-    def named_traits(self, context: typing.Any, names: typing.Iterable[str]) -> list[typing.Any]:
-        """Return the traits that exist of some names. names: at least one
-
-        Those of a database server that are standard are read once: placement writes them when it
-        starts, and never changes or deletes them.
-        """
+    def named_traits(self, context: typing.Any, names: typing.Iterable[str]) -> typing.Any:
+        """Return the traits that exist of some names. names: at least one"""
         with _reader(context) as session:
-            connection = session.connection()
-            standard = self._standard_traits(connection)
-            found = [standard[name] for name in set(names) if name in standard]
-            others = [name for name in set(names) if name not in standard]
-            if others:
-                found += self._execute.every(connection, _NAMED_TRAITS, {'names': others})
-            return found
-
-    def _standard_traits(self, connection: sa.Connection) -> dict[str, typing.Any]:
-        # A file of SQLite may be replaced by that of another cloud.
-        if connection.dialect.name == 'sqlite':
-            return {}
-        known = self._standard.get(connection.engine)
-        if known is None:
-            rows = self._execute.every(connection, _ALL_TRAITS, {})
-            known = {row.name: row for row in rows if not os_traits.is_custom(row.name)}
-            self._standard[connection.engine] = known
-        return known
+            given = {'names': list(set(names))}
+            return self._execute.every(session.connection(), _NAMED_TRAITS, given)
 
 
-def use(execute: Executor) -> None:
-    """Make placement execute these statements instead of its own."""
+def changes(execute: Executor) -> typing.Iterator[tuple[typing.Any, str, typing.Any]]:
+    """Yield what to change of placement: an object, the name of an attribute, its new value."""
     statements = Statements(execute)
-    resource_provider._get_provider_by_uuid = statements.provider
-    resource_provider._get_current_inventory_resources = statements.resource_classes
-    resource_provider._add_traits_to_provider = _add_traits
-    resource_provider._add_inventory_to_provider = _add_inventories
-    trait.get_traits_by_provider_id = statements.traits_of
 
     def filtered(context: typing.Any, filters: dict[str, typing.Any]) -> typing.Any:
         if filters.keys() == {'name_in'} and filters['name_in']:
@@ -201,9 +168,14 @@ def use(execute: Executor) -> None:
     def increment_generation(provider: typing.Any) -> None:
         statements.raise_generation(provider)
 
-    trait._get_all_filtered_from_db = filtered
-    resource_provider.ResourceProvider._create_in_db = create
-    resource_provider.ResourceProvider.increment_generation = increment_generation
+    yield resource_provider, '_get_provider_by_uuid', statements.provider
+    yield resource_provider, '_get_current_inventory_resources', statements.resource_classes
+    yield resource_provider, '_add_traits_to_provider', _add_traits
+    yield resource_provider, '_add_inventory_to_provider', _add_inventories
+    yield trait, 'get_traits_by_provider_id', statements.traits_of
+    yield trait, '_get_all_filtered_from_db', filtered
+    yield resource_provider.ResourceProvider, '_create_in_db', create
+    yield resource_provider.ResourceProvider, 'increment_generation', increment_generation
 
 
 def _reader(context: typing.Any) -> typing.Any:
@@ -213,12 +185,7 @@ def _reader(context: typing.Any) -> typing.Any:
 def _add_traits(ctx: typing.Any, rp_id: int, to_add: typing.Collection[int]) -> None:
     """Add traits to a provider. to_add: their numbers"""
     rows = [{'resource_provider_id': rp_id, 'trait_id': number} for number in to_add]
-    try:
-        ctx.session.connection().execute(_NEW_TRAITS, rows)
-    except db_exc.DBDuplicateEntry:
-        # Another request has set one of them and the next generation. The library skips that one
-        # and raises this when it raises the generation. PostgreSQL has aborted the transaction.
-        raise exception.ResourceProviderConcurrentUpdateDetected() from None
+    ctx.session.connection().execute(_NEW_TRAITS, rows)
 
 
 def _add_inventories(

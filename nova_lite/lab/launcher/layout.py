@@ -55,6 +55,7 @@ class Settings:
         one per cell
     shared_cidr: of a network that all projects share in an embedded cloud, None for none
     lab: whether the live page has switches for faults
+    tuned_placement: whether functions of placement are replaced by faster ones; SQLite only
     database: None for SQLite; else the SQLAlchemy URL of a server, without a database
     """
 
@@ -70,9 +71,12 @@ class Settings:
     speed: float = 1.0
     shared_cidr: str | None = None
     lab: bool = False
+    tuned_placement: bool = False
     options: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
+        if self.tuned_placement and (self.bus or self.database):
+            raise ValueError('--tuned-placement: a cloud with --bus or --db has the real placement')
         if len(self.bus) == 1 and '{cell}' not in self.bus[0]:
             raise ValueError(
                 'a single --bus URL must have {cell} in it, for example as its '

@@ -43,6 +43,7 @@ def read(args):
         listen=args.listen,
         port=port,
         lab=args.lab,
+        tuned_placement=args.tuned_placement,
         **chosen,
     )
     if settings.lab and settings.bus:

@@ -1,6 +1,7 @@
 """The stand-ins for the neighbour services and placement, served by this process."""
 
 from nova_lite.daemons import exposure
+from nova_lite.lab import tuned_placement
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import request_faults
@@ -47,7 +48,10 @@ class StandIns:
         self._make_simcloud()
         self._serve('simcloud', self.serve_simcloud, threads=16, port=port)
         self.placement = placement.make_app(
-            places.database_url(layout.PLACEMENT), auth_strategy=auth, keystone=self._keystone()
+            places.database_url(layout.PLACEMENT),
+            auth_strategy=auth,
+            keystone=self._keystone(),
+            tuning=tuned_placement.of(is_wanted=places.settings.tuned_placement),
         )
         self._serve('placement', front.Front({'/placement': self.serve_placement}), threads=8)
 

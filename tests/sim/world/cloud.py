@@ -6,6 +6,7 @@ from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
+from nova_lite.lab import tuned_placement
 from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud
 from nova_lite.wsgi import front
@@ -142,10 +143,11 @@ class Cloud:
 
     def _placement(self, _name):
         application = placement.make_app(
-            self.places.database_url(layout.PLACEMENT), auth_strategy='noauth'
+            self.places.database_url(layout.PLACEMENT),
+            auth_strategy='noauth',
+            # It may be killed between two parts of a request, as on a database server.
+            tuning=tuned_placement.of(is_wanted=True, atomic=False),
         )
-        # It may be killed between two parts of a request, as on a database server.
-        application.renew(atomic=False)
         return front.Front({'/placement': application})
 
     def _api(self, name):

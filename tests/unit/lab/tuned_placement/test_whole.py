@@ -1,4 +1,4 @@
-"""Requests to placement that are one transaction each, on connections that nothing rolls back."""
+"""Requests to placement that are one transaction each."""
 
 import re
 
@@ -9,15 +9,13 @@ from placement import db_api
 import sqlalchemy as sa
 import testtools
 
-from nova_lite.db import rested
+from nova_lite.lab import tuned_placement
+from nova_lite.lab.tuned_placement import whole
 from nova_lite.wsgi import placement
-from nova_lite.wsgi import whole
-from tests.fixtures import clock
 from tests.fixtures import templates
 
 PATHS = re.compile('/parts$')
 OK, REFUSED = '200 OK', '409 Conflict'
-LONG_S = 2 * rested.RESTED_S
 
 
 @db_api.placement_context_manager.writer
@@ -51,16 +49,13 @@ class Application:
 
 
 class WholeTest(testtools.TestCase):
-    """The engine is one of SQLite with the settings of those of servers."""
-
     def setUp(self):
         super().setUp()
-        self.clock = self.useFixture(clock.ManualClock())
         path = self.useFixture(fixtures.TempDir()).join('placement.sqlite')
         url = templates.write(path, templates.placement)
-        placement.use(placement.make_conf(url, 'noauth', keystone={}))
+        tuning = tuned_placement.of(is_wanted=True)
+        placement.use(placement.make_conf(url, 'noauth', keystone={}), tuning)
         self.engine = db_api.get_placement_engine()
-        placement.spare_messages(self.engine)
         self.addCleanup(self.engine.dispose)
         self.begun, self.started = [], []
         sa.event.listen(self.engine, 'begin', self.begun.append)
@@ -133,19 +128,6 @@ class WholeTest(testtools.TestCase):
         self.send(answer)
         self.assertEqual([(REFUSED, [], [])], self.started)
         self.assert_free()
-
-    def test_a_connection_that_died_while_it_rested_is_replaced(self):
-        first = Application(['N1'])
-        self.send(first)
-        first.connections[0].close()
-        self.clock.advance(LONG_S)
-        self.started.clear()
-        second = Application(['N2', 'N3'])
-        self.send(second)
-        self.assertEqual([OK], [status for status, *_others in self.started])
-        self.assertEqual(1, len({*second.connections}))
-        self.assertNotIn(first.connections[0], second.connections)
-        self.assertEqual(['N1', 'N2', 'N3'], self.added())
 
     def test_a_connection_that_dies_within_a_request_takes_all_of_it(self):
         """No part of the request is written by another connection."""

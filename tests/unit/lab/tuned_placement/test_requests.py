@@ -1,4 +1,4 @@
-"""Placement on SQLite: transactions of requests, and the names that requests share."""
+"""A tuned placement: transactions of requests, and the names that requests share."""
 
 import fixtures
 from placement import db_api
@@ -7,6 +7,7 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
+from nova_lite.lab import tuned_placement
 from nova_lite.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import templates
@@ -17,12 +18,12 @@ HEADERS = {'X-Auth-Token': 'admin', 'OpenStack-API-Version': 'placement 1.39'}
 class SerialTestCase(testtools.TestCase):
     """A test of placement with one provider."""
 
-    def start(self, *, atomic=True, **options):
+    def start(self, *, atomic=True):
         """Start it on a new database; it has the provider `self.provider`."""
         path = self.useFixture(fixtures.TempDir()).path + '/placement.sqlite'
         url = templates.write(path, templates.placement)
-        self.application = placement.make_app(url, auth_strategy='noauth', **options)
-        self.application.renew(atomic=atomic)
+        tuning = tuned_placement.of(is_wanted=True, atomic=atomic)
+        self.application = placement.make_app(url, auth_strategy='noauth', tuning=tuning)
         routes = {'/placement': self.application}
         self.url = self.useFixture(http.Direct(routes)).url + '/placement'
         self.commits, self.statements = 0, []
@@ -176,28 +177,3 @@ class NamesTest(SerialTestCase):
         self.has_trait('CUSTOM_A', 200)
         self.start()
         self.has_trait('CUSTOM_A', 400)
-
-
-class ProxyHeadersTest(SerialTestCase):
-    """[oslo_middleware] enable_proxy_headers_parsing of placement's configuration file."""
-
-    def location(self, *lines):
-        """The address of a new provider, of which a proxy says that it serves `outer.test`."""
-        path = self.useFixture(fixtures.TempDir()).path + '/placement.conf'
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write('\n'.join(('[oslo_middleware]', *lines)))
-        self.start(files=[path])
-        answer = requests.post(
-            self.url + '/resource_providers',
-            json={'name': 'other'},
-            headers={**HEADERS, 'X-Forwarded-Host': 'outer.test'},
-        )
-        return answer.headers['Location']
-
-    def test_followed_if_that_is_set(self):
-        location = self.location('enable_proxy_headers_parsing = true')
-        self.assertTrue(location.startswith('http://outer.test/placement/'), location)
-
-    def test_ignored_otherwise(self):
-        location = self.location()
-        self.assertTrue(location.startswith('http://direct-'), location)
