@@ -16,8 +16,6 @@ from nova_lite.lab.bench import moves
 from nova_lite.lab.bench import scenarios
 from nova_lite.lab.console import durations
 
-HELP = 'measure a running cloud'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

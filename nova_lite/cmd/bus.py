@@ -12,7 +12,6 @@ from nova_lite.cmd import subcommands
 from nova_lite.lab.console import injected_faults
 from nova_lite.lab.launcher import control_request
 
-HELP = 'cut, freeze or heal message buses'
 STATES = {'cut': 'cut', 'freeze': 'frozen', 'heal': 'healed'}
 
 

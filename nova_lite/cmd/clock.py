@@ -14,13 +14,14 @@ from nova_lite.lab.console import durations
 from nova_lite.lab.launcher import control_request
 from nova_lite.terminal import text_tables
 
-HELP = 'change the time of a running cloud'
 ACTIONS = {
-    'show': 'show the time of the cloud, and how it passes',
-    'freeze': 'stop time: nothing becomes due',
-    'resume': 'let time pass at its usual rate',
-    'advance': 'move time ahead and wait until the cloud has done what became due',
-    'rate': 'let time pass faster while the cloud has nothing to do',
+    'show': subcommands.Action('show the time of the cloud, and how it passes'),
+    'freeze': subcommands.Action('stop time: nothing becomes due'),
+    'resume': subcommands.Action('let time pass at its usual rate'),
+    'advance': subcommands.Action(
+        'move time ahead and wait until the cloud has done what became due', '1h30m'
+    ),
+    'rate': subcommands.Action('let time pass faster while the cloud has nothing to do', '1000'),
 }
 TIMEOUT_S = 3600
 
@@ -28,8 +29,12 @@ TIMEOUT_S = 3600
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
     parsers = subcommands.add(parser, ACTIONS)
-    parsers['advance'].add_argument('duration', metavar='DURATION', help='such as 90s, 1h30m or 2d')
-    parsers['rate'].add_argument('rate', type=float, metavar='N', help='1 to 100000')
+    parsers['advance'].add_argument(
+        'duration', metavar='DURATION', help='number with d, h, m or s, such as 90s, 1h30m or 2d'
+    )
+    parsers['rate'].add_argument(
+        'rate', type=float, metavar='N', help='seconds of the cloud in one second, 1 to 100000'
+    )
 
 
 def run(args: argparse.Namespace) -> None:

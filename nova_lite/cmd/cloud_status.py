@@ -11,9 +11,8 @@ import argparse
 from nova_lite.cmd import subcommands
 from nova_lite.lab.console import output
 from nova_lite.lab.launcher import cloud_state
+from nova_lite.lab.launcher import deployed_state
 from nova_lite.terminal import text_tables
-
-HELP = 'show whether a cloud runs'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the state and return the exit code."""
-    shown = cloud_state.read(args.state_dir)
+    if args.which.deployed:
+        shown = deployed_state.read(args.which)
+    else:
+        shown = cloud_state.read(args.state_dir)
     output.show(shown, text_tables.show_fields, as_json=args.json)
     serves = shown['state'] == cloud_state.RUNNING and not shown.get('problem')
     return 0 if serves and not shown['unhealthy'] else 1

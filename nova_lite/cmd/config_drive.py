@@ -11,8 +11,6 @@ import argparse
 from nova_lite.lab.launcher import config_drives
 from nova_lite.lab.launcher import state_dir
 
-HELP = 'show the config drive of a server'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
@@ -27,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print or write the drive."""
-    files = config_drives.find(args.state_dir, args.server)
+    files = config_drives.find(args.which, args.server)
     if args.path is not None:
         config_drives.print_file(files, args.path.strip('/'))
     elif args.write is None:

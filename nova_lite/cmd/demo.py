@@ -12,8 +12,6 @@ import argparse
 from nova_lite.lab.demo import demo
 from nova_lite.lab.demo import scenes
 
-HELP = 'show the main features'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

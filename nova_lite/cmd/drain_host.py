@@ -13,8 +13,6 @@ import argparse
 from nova_lite.lab.maintenance import draining
 from nova_lite.lab.maintenance import leaving
 
-HELP = 'move all servers off a host'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

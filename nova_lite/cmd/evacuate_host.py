@@ -13,8 +13,6 @@ import argparse
 from nova_lite.lab.maintenance import evacuating
 from nova_lite.lab.maintenance import leaving
 
-HELP = 'rebuild the servers of a failed host'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

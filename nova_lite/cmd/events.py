@@ -9,11 +9,10 @@ Example: nova-lite events --count 10 --json
 
 import argparse
 
-from nova_lite import exception
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import following
+from nova_lite.lab.launcher import server_names
 from nova_lite.lab.launcher import state_dir
-
-HELP = 'print notifications as they are sent'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--json', action='store_true', help='print each notification as one line of JSON'
     )
     parser.add_argument(
-        '--server', metavar='UUID', help='print only the notifications of this server'
+        '--server', metavar='SERVER', help='print only those of this server (uuid or name)'
     )
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument('--follow', action='store_true', help='print until interrupted (the default)')
-    ends.add_argument('--count', type=int, metavar='N', help='exit after N notifications')
+    ends.add_argument(
+        '--count', type=arguments.count, metavar='N', help='exit after N notifications'
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Print notifications as they arrive."""
-    if args.count is not None and args.count < 1:
-        raise exception.Invalid(reason='--count must be at least 1')
-    conf = state_dir.control_conf(args.state_dir)
-    following.show(conf, server=args.server, count=args.count, as_json=args.json)
+    server = args.server and server_names.find(args.which, args.server, required=True)
+    following.show(args.which.conf(), server=server, count=args.count, as_json=args.json)

@@ -1,8 +1,8 @@
 """nova-lite fault: let operations of hosts or requests to services fail while a cloud runs.
 
 With --verb, the options are those of a failure in a profile of simulated hosts. With --service,
-requests to placement or to a simulated service are refused (--status) or delayed (--delay), or lose
-their answer: with --lost the service executes the request, and the connection is cut.
+requests to placement or to a simulated service are refused (--status), delayed (--delay), or lost:
+with --lost the service does the work and the client gets no answer.
 
 Examples: nova-lite fault add --verb spawn --host 'cell1-*' --first 2
           nova-lite fault add --service placement --status 503 --first 2
@@ -17,21 +17,27 @@ from nova_lite.cmd import subcommands
 from nova_lite.lab.console import durations
 from nova_lite.lab.console import injected_faults
 from nova_lite.lab.launcher import control_request
+from nova_lite.virt.sim import rules
 
-HELP = 'let operations of hosts or requests to services fail'
 ACTIONS = {
-    'add': 'add a failure',
-    'list': 'list all injected faults',
-    'clear': 'remove one failure, or all failures',
+    'add': subcommands.Action(
+        'add a failure of operations of hosts, or of requests to a service',
+        "--verb spawn --host 'cell1-*' --first 2 --message 'no space left'",
+        'It is removed by `fault clear`, by a reset, and when the cloud stops.',
+    ),
+    'list': subcommands.Action('list all injected faults'),
+    'clear': subcommands.Action('remove a failure, or all', '1'),
 }
 OF_HOSTS = (
     ('host', 'PATTERN', 'hosts (default: all)'),
     ('flavor', 'PATTERN', 'flavors (default: all)'),
     ('server', 'PATTERN', 'names of servers (default: all)'),
-    ('when', 'WHEN', 'before, during or after the operation (default: before)'),
-    ('error', 'CLASS', 'name of the error'),
+    ('error', 'CLASS', 'name of the error in the fault of the server (default: DriverError)'),
     ('message', 'TEXT', 'text of the error'),
 )
+
+
+VERBS_HELP = f"operation of a host, or a pattern such as 'live_*': {', '.join(rules.VERBS)}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,28 +45,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsers = subcommands.add(parser, ACTIONS)
     _add_options(parsers['add'])
     parsers['clear'].add_argument(
-        'id', nargs='?', type=int, metavar='ID', help='default: all failures'
+        'id',
+        nargs='?',
+        type=int,
+        metavar='ID',
+        help='number, as `fault list` shows it (default: all)',
     )
 
 
 def _add_options(action: argparse.ArgumentParser) -> None:
     """Add the options that say what fails, and how it fails."""
     about = action.add_mutually_exclusive_group(required=True)
+    about.add_argument('--verb', metavar='PATTERN', help=VERBS_HELP)
     about.add_argument(
-        '--verb', metavar='PATTERN', help="operations of hosts, such as spawn or 'live_*'"
-    )
-    about.add_argument(
-        '--service', choices=('placement', 'network', 'volume', 'image', 'identity', 'share')
+        '--service',
+        choices=('placement', 'network', 'volume', 'image', 'identity', 'share'),
+        help='service whose requests fail',
     )
     _add_requests(action)
     for name, metavar, text in OF_HOSTS:
         action.add_argument(f'--{name}', metavar=metavar, help=text)
     action.add_argument(
+        '--when',
+        choices=('before', 'during', 'after'),
+        help='moment of the failure: before, during or after the operation (default: before)',
+    )
+    action.add_argument(
         '--metadata',
         action='append',
         default=[],
         metavar='KEY=PATTERN',
-        help='metadata of servers; may be repeated',
+        help='servers with this metadata; may be repeated',
     )
     action.add_argument('--first', type=int, metavar='N', help='fail only the first N times')
     action.add_argument('--nth', type=int, metavar='N', help='fail only the N-th time')

@@ -18,8 +18,6 @@ import tempfile
 from nova_lite.cmd import up
 from nova_lite.lab.launcher import control_client
 
-HELP = 'start a second cloud from a running one'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

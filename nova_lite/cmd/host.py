@@ -12,8 +12,6 @@ from nova_lite.cmd import subcommands
 from nova_lite.lab.console import injected_faults
 from nova_lite.lab.launcher import control_request
 
-HELP = 'power a host off or on'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

@@ -7,45 +7,52 @@ the pipe.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Collection
 from collections.abc import Sequence
 import contextlib
 import importlib
+import importlib.metadata
 import logging
 import os
 import sys
 
 from nova_lite import exception
+from nova_lite import versions
 from nova_lite.lab.console import arguments
+from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import deployed
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import which_cloud
 
 NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
-COMMANDS = (
-    'up',
-    'status',
-    'list',
-    'env',
-    'reset',
-    'snapshot',
-    'fork',
-    'stop',
-    'demo',
-    'verify',
-    'clock',
-    'fault',
-    'host',
-    'cell',
-    'bus',
-    'saga',
-    'why',
-    'events',
-    'config-drive',
-    'drain-host',
-    'undrain',
-    'evacuate-host',
-    'bench',
-)
+COMMANDS = {
+    'up': 'start a cloud',
+    'status': 'show whether a cloud runs',
+    'list': 'list the clouds of this user',
+    'env': 'print the settings of clients',
+    'reset': 'return a cloud to a saved state',
+    'snapshot': 'write a cloud to a file',
+    'fork': 'start a second cloud from a running one',
+    'stop': 'stop a cloud, or delete it',
+    'demo': 'show the main features',
+    'verify': 'check that a cloud is consistent',
+    'clock': 'change the time of a running cloud',
+    'fault': 'let operations of hosts or requests to services fail',
+    'host': 'power a host off or on',
+    'cell': 'take a cell down or up',
+    'bus': 'cut, freeze or heal message buses',
+    'saga': 'show moves and their progress, or debug them',
+    'why': 'explain the last scheduling decision',
+    'events': 'print notifications as they are sent',
+    'logs': 'print the log of a cloud',
+    'config-drive': 'show the config drive of a server',
+    'drain-host': 'move all servers off a host',
+    'undrain': 'enable a host after drain-host or evacuate-host',
+    'evacuate-host': 'rebuild the servers of a failed host',
+    'bench': 'measure a running cloud',
+    'completion': 'print a script that completes commands in a shell',
+}
 # {subcommand: its module, if that has another name}
 MODULES = {'status': 'cloud_status'}
 
@@ -55,23 +62,41 @@ def module_of(name: str) -> str:
     return MODULES.get(name, name.replace('-', '_'))
 
 
-def parser(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Return the argument parser with these subcommands."""
+def parser(wanted: Collection[str] = ()) -> arguments.Parser:
+    """Return the argument parser. wanted: the subcommands that may be run; others have no module"""
     top = arguments.Parser(
         prog='nova-lite', description='A Nova-compatible compute cloud over simulated hosts.'
     )
+    top.add_argument('--version', action='version', version=_version())
     added = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for name in commands:
-        module = importlib.import_module(f'nova_lite.cmd.{module_of(name)}')
-        command = added.add_parser(
-            name,
-            help=module.HELP,
-            description=arguments.described(module.__doc__ or ''),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.set_defaults(run=module.run)
-        module.add_arguments(command)
+    for name, text in COMMANDS.items():
+        command = added.add_parser(name, help=text)
+        if name in wanted:
+            module = importlib.import_module(f'nova_lite.cmd.{module_of(name)}')
+            command.description = arguments.described(module.__doc__ or '')
+            command.formatter_class = argparse.RawDescriptionHelpFormatter
+            command.set_defaults(run=module.run)
+            module.add_arguments(command)
     return top
+
+
+def _version() -> str:
+    api = list(versions.RELEASES.values())[-1]['api']
+    return f'nova-lite {importlib.metadata.version("nova-lite")}, Compute API {api}'
+
+
+def _choose(args: argparse.Namespace) -> None:
+    """Find the cloud that the subcommand means and print it. Raise Invalid, Conflict.
+
+    args.which: the which_cloud.Cloud, None without one; args.state_dir: None for a deployment
+    """
+    args.which = which_cloud.of(args)
+    if args.which is None:
+        return
+    print(args.which, file=sys.stderr, flush=True)
+    if args.which.deployed:
+        deployed.require(args)
+    args.state_dir = None if args.which.deployed else args.which.directory
 
 
 def _clock(args: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
@@ -91,16 +116,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
     # Importing the modules of all subcommands takes seconds.
-    wanted = argv[:1] if argv and argv[0] in COMMANDS else COMMANDS
-    args = parser(wanted).parse_args(argv)
+    args = parser(argv[:1]).parse_args(argv)
     # Errors are printed once, below; `up` and `demo` log to a file.
     logging.getLogger().addHandler(logging.NullHandler())
     os.environ.update(proxies.exempt())
     try:
+        _choose(args)
         with _clock(args):
             return args.run(args) or 0
     except (exception.NovaLiteError, ValueError) as error:
-        print(f'nova-lite {args.command}: {error}', file=sys.stderr)
+        print(f'nova-lite {args.command}: {messages.of(error)}', file=sys.stderr)
         return NOT_DONE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -108,6 +133,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Discard the rest of the output at exit, without a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
+    except Exception as error:
+        text = messages.of_library(error)
+        if text is not None:
+            print(f'nova-lite {args.command}: {text}', file=sys.stderr)
+            return NOT_DONE
+        raise
 
 
 if __name__ == '__main__':

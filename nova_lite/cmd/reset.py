@@ -18,8 +18,6 @@ from nova_lite.lab.console import saved_states
 from nova_lite.lab.launcher import control_request
 from nova_lite.lab.launcher import state_dir
 
-HELP = 'return a cloud to a saved state'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

@@ -19,19 +19,23 @@ from nova_lite.lab.console import output
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import control_request
+from nova_lite.lab.launcher import which_cloud
 from nova_lite.terminal import text_tables
 
-HELP = 'write a cloud to a file'
 ACTIONS = {
-    'save': 'write the running cloud to a file',
-    'show': 'show the contents of a file, and whether this release can use it',
+    'save': subcommands.Action('write the running cloud to a file', 'moving.snapshot'),
+    'show': subcommands.Action(
+        'show the contents of a file, and whether this release can use it', 'moving.snapshot'
+    ),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
-    for each in subcommands.add(parser, ACTIONS).values():
+    parsers = subcommands.add(parser, ACTIONS)
+    for each in parsers.values():
         each.add_argument('file', metavar='FILE', help='file of the snapshot')
+    parsers['show'].set_defaults(**which_cloud.UNUSED)
 
 
 def run(args: argparse.Namespace) -> None:

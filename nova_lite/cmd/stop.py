@@ -15,8 +15,6 @@ from nova_lite.lab.launcher import deletion
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 
-HELP = 'stop a cloud, or delete it'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""

@@ -14,7 +14,6 @@ from nova_lite.lab.console import output
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import draining
 
-HELP = 'enable a host after drain-host or evacuate-host'
 SHOWN = ('host', 'status', 'state', 'disabled_reason', 'forced_down')
 
 

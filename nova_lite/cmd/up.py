@@ -14,13 +14,13 @@ from nova_lite.daemons import leash
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import options
-
-HELP = 'start a cloud'
+from nova_lite.lab.launcher import which_cloud
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     add_options(parser)
+    parser.set_defaults(**which_cloud.NOT_COMPARED)
     parser.add_argument(
         '--detach',
         action='store_true',

@@ -23,7 +23,6 @@ EXIT_CODES = {
     settling.Result.INCONSISTENT: 1,
     settling.Result.UNSETTLED: 2,
 }
-HELP = 'check that a cloud is consistent'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +67,12 @@ def run(args: argparse.Namespace) -> int:
         journal=args.journal,
     )
     with progress_display.Steps('Reading', stream=sys.stderr, passing=True) as steps:
-        verdict = verification.find(
-            args.state_dir, settle_s=args.settle, ages=ages, say=steps.begin
-        )
+        asked = {'settle_s': args.settle, 'ages': ages, 'say': steps.begin}
+        if args.which.deployed:
+            verdict, unread = verification.find_deployed(args.which.directory, **asked)
+        else:
+            verdict, unread = verification.find(args.state_dir, **asked), ''
+    if unread:
+        print(f'{unread}.', file=sys.stderr)
     print(verdicts.as_json(verdict) if args.json else verdicts.as_text(verdict))
     return EXIT_CODES[verdict.result]

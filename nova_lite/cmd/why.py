@@ -13,8 +13,6 @@ from nova_lite.lab.console import explanation
 from nova_lite.lab.console import output
 from nova_lite.lab.launcher import decisions
 
-HELP = 'explain the last scheduling decision'
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
@@ -25,5 +23,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the answer."""
-    found = decisions.find(args.state_dir, args.server, args.host)
+    found = decisions.find(args.which.conf(), args.server, args.host)
     output.show(found, explanation.show, as_json=args.json)

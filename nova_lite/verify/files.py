@@ -1,9 +1,10 @@
-"""Read the state directory of a cloud: guests of simulated hosts, and logs."""
+"""Read files of a cloud: guests of simulated hosts, and logs."""
 
 import collections
 import glob
 import os
 import re
+import typing
 
 from nova_lite.virt.sim import census
 
@@ -13,13 +14,31 @@ PLACEMENT = 'placement.requestlog'
 SERVER_ERROR = re.compile(r'status: 5(?!03)\d\d')
 
 
-def guests(directory: str) -> list[census.Row]:
+class Places(typing.NamedTuple):
+    """Patterns of the paths of files. Files may appear while a cloud runs.
+
+    guests: of the compute processes; logs: of the daemons
+    """
+
+    guests: tuple[str, ...]
+    logs: tuple[str, ...]
+
+
+def of_state_directory(directory: str) -> Places:
+    """Return where the files of a cloud of `nova-lite up` are."""
+    root = glob.escape(directory)
+    return Places(
+        (os.path.join(root, 'guests', '*', 'guests.sqlite'),), (os.path.join(root, 'log', '*.log'),)
+    )
+
+
+def guests(places: Places) -> list[census.Row]:
     """Census rows of all hosts. A guest that moves while they are read counts once.
 
     A file is read at one time, several are not. A guest that runs in two files runs
     twice only if it still runs in the former when that is read again.
     """
-    paths = _paths(directory)
+    paths = _paths(places.guests)
     files = [census.guests(path) for path in paths]
     doubles = _in_several(files)
     if doubles:
@@ -31,13 +50,13 @@ def guests(directory: str) -> list[census.Row]:
     return [row for rows in files for row in rows]
 
 
-def ownerless_drives(directory: str) -> list[tuple[str, str]]:
+def ownerless_drives(places: Places) -> list[tuple[str, str]]:
     """Return (uuid, node) of guests that are gone from nodes on which their config drives are."""
-    return [found for path in _paths(directory) for found in census.ownerless_drives(path)]
+    return [found for path in _paths(places.guests) for found in census.ownerless_drives(path)]
 
 
-def _paths(directory: str) -> list[str]:
-    return sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite')))
+def _paths(patterns: tuple[str, ...]) -> list[str]:
+    return sorted(path for pattern in patterns for path in glob.glob(pattern))
 
 
 def _in_several(files: list[list[census.Row]]) -> set[str]:
@@ -54,13 +73,13 @@ def _stays(row: census.Row, later: dict[tuple[str, str], census.Row]) -> bool:
     return not row.running or (found is not None and found.running)
 
 
-def server_errors(directory: str) -> list[str]:
+def server_errors(places: Places) -> list[str]:
     """Lines of the logs that report an answer 5xx of the compute API, 503 apart.
 
     Placement is another project's program: it answers 500 while its database does not answer.
     """
     found: list[str] = []
-    for path in glob.glob(os.path.join(directory, 'log', '*.log')):
+    for path in _paths(places.logs):
         with open(path, errors='replace') as lines:
             found.extend(
                 line.strip()[-200:]

@@ -49,8 +49,9 @@ class _Read(typing.NamedTuple):
 
 
 class Reader:
-    """Reads snapshots of the cloud in a state directory.
+    """Reads snapshots of a cloud.
 
+    conf: of the control daemons; places: of the files of its hosts and of its logs
     running: whether the daemons run; only then the buses are read
     say: function that is called with a text about the current reading
     """
@@ -58,12 +59,12 @@ class Reader:
     def __init__(
         self,
         conf: cfg.ConfigOpts,
-        directory: str,
+        places: files.Places,
         *,
         running: bool = True,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.conf, self.directory, self._say = conf, directory, say
+        self.conf, self._places, self._say = conf, places, say
         self.api_db = transactions.Database(conf.api_database.connection)
         self.cells = cells_module.Cells(conf, self.api_db)
         credentials = auth.Credentials(conf)
@@ -92,7 +93,7 @@ class Reader:
         owner does not look like an orphan.
         """
         self._say('guests')
-        guests = files.guests(self.directory)
+        guests = files.guests(self._places)
         self._say('databases')
         api = self.api_db.read(_api_rows, self.conf)
         cells = [self._cell(cell) for cell in self.cells.every()]
@@ -102,7 +103,7 @@ class Reader:
             now=runtime.naive_now(),
             cells=cells,
             guests=guests,
-            ownerless_drives=files.ownerless_drives(self.directory),
+            ownerless_drives=files.ownerless_drives(self._places),
             ports=ports,
             **self._bindings(ctxt, ports),
             attachments=self._pages(ctxt, '/attachments/detail', 'attachments'),
@@ -117,7 +118,7 @@ class Reader:
                 for kind in ('snapshot', 'backup')
                 for image in self.image.list(ctxt, image_type=kind)
             ],
-            server_errors=files.server_errors(self.directory),
+            server_errors=files.server_errors(self._places),
             isolated_aggregates=self.conf.scheduler.enable_isolated_aggregate_filtering,
             **api,
         )

@@ -16,6 +16,7 @@ import testtools
 import yaml
 
 from nova_lite.cmd import main
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from tests.fixtures import units
 from tests.fixtures import warm_programs
@@ -128,7 +129,7 @@ class ContribTest(testtools.TestCase):
         self.assertRegex(printed, PRINTED)
         self.assertTrue((self.top / job['artifacts']['paths'][0]).is_dir())
         self.run_script('\n'.join(job['after_script']), variables)
-        self.assertIsNone(running.holder(variables['NOVA_LITE_STATE']))
+        self.assertIsNone(lock.holder(variables['NOVA_LITE_STATE']))
 
     def test_containerfile(self):
         """Its command is one of nova-lite; an image is not built here."""

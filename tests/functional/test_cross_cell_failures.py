@@ -381,7 +381,7 @@ class FailuresTest(moves_base.MovesTest):
 
     def guests_of(self, server):
         """[(node, server)] of the guests that there are of a server, running or not."""
-        found = files.guests(self.cloud.state_dir)
+        found = files.guests(files.of_state_directory(self.cloud.state_dir))
         return [(each.node, each.uuid) for each in found if each.uuid == server.id]
 
     def test_source_is_down(self):

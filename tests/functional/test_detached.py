@@ -13,6 +13,7 @@ import testtools
 
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import forking
@@ -94,7 +95,7 @@ class DetachTest(testtools.TestCase):
         self.assertIn(f'Live page for a browser: {found["page_url"]}\n', printed)
         for name in ('env', 'stop'):
             self.assertIn(f'nova-lite {name} --state-dir {self.state_dir}', printed)
-        self.assertEqual(found['pid'], running.holder(self.state_dir))
+        self.assertEqual(found['pid'], lock.holder(self.state_dir))
 
         url = found['compute_url'].replace('/compute/v2.1', '/identity/v3')
         _code, shell, _errors = self.run_command('env', '--cloud', 'nova-lite-demo')
@@ -152,8 +153,8 @@ class DetachTest(testtools.TestCase):
         output = os.path.join(self.state_dir, layout.OUTPUT)
         with open(output, 'w') as file:
             file.write('printed by the other\n')
-        with open(os.path.join(self.state_dir, layout.LOCK), 'w') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(os.path.join(self.state_dir, lock.LOCK), 'w') as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
             code, printed, errors = self.up('--port', '0')
         self.assertEqual((2, ''), (code, printed))
         self.assertIn('nova-lite up: The state directory', errors)
@@ -189,7 +190,7 @@ class DetachTest(testtools.TestCase):
         self.assertEqual((2, ''), (code, printed))
         self.assertIn(f'Port {number} of 127.0.0.1', errors)
         self.assertIn('up.out', errors)
-        self.assertIsNone(running.holder(self.state_dir))
+        self.assertIsNone(lock.holder(self.state_dir))
 
     def test_env_of_no_cloud(self):
         code, _printed, errors = self.run_command('env')

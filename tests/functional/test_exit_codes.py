@@ -86,6 +86,7 @@ class ExitCodesTest(testtools.TestCase):
             file.write(PROFILE)
         self.exits(1, 'status')
         self.exits(0, 'list', where=[])
+        self.exits(0, 'completion bash', where=[])
         self.starts(f'up --detach --port 0 --cells 1 --hosts 2 --profile {profile}')
         for line in (
             'status',
@@ -151,6 +152,7 @@ class ExitCodesTest(testtools.TestCase):
         self.starts(f'fork {self.fork}')
         self.exits(0, 'saga list')
         self.interrupt('events', 0)
+        self.exits(0, 'logs -n 1')
         self.interrupt(f'drain-host {HOST}', main.INTERRUPTED)
         self.exits(0, 'verify')
         server = self.boot('web', HOST)
@@ -173,6 +175,7 @@ class ExitCodesTest(testtools.TestCase):
             with os.fdopen(theirs, 'w') as written:
                 running = forking.command(argv, files=(terminal[1], written, written))
             self.addCleanup(running.kill)
+            self.assertEqual(f'Cloud in {self.state_dir}, running\n', output.readline())
             self.assertNotEqual('', output.readline(), line)
             running.send_signal(signal.SIGINT)
             self.assertEqual(code, running.wait(LIMIT_S), output.read())

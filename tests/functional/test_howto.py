@@ -12,7 +12,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import lock
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import howto
@@ -128,7 +128,7 @@ class HowToTest(testtools.TestCase):
         self.up('--profile', path, '--cells', '1', '--hosts', '1')
         self.write(path, 'extends: instant\nfailures: [{verb: spawn}]')
         log = os.path.join(self.state_dir, 'log', 'nova-lite.log')
-        os.kill(running.holder(self.state_dir), signal.SIGHUP)
+        os.kill(lock.holder(self.state_dir), signal.SIGHUP)
         until = runtime.monotonic() + LIMIT_S
         while 'The configuration was read again' not in self.read(log):
             self.assertLess(runtime.monotonic(), until)
@@ -136,7 +136,7 @@ class HowToTest(testtools.TestCase):
         self.assertIn('ERROR', self.play('faults/failures.sh'))
         # One that cannot be read.
         self.write(path, 'extends: [')
-        os.kill(running.holder(self.state_dir), signal.SIGHUP)
+        os.kill(lock.holder(self.state_dir), signal.SIGHUP)
         until = runtime.monotonic() + LIMIT_S
         printed = os.path.join(self.state_dir, 'up.out')
         while 'Cannot apply part of the new configuration: Profile' not in self.read(printed):

@@ -55,6 +55,7 @@ class BusesTest(testtools.TestCase):
         )
         self.addCleanup(command.communicate)
         self.addCleanup(command.kill)
+        self.assertIn(self.cloud.state_dir, command.stderr.readline())
         self.assertIn('of 2 buses', command.stderr.readline())
         server = self.cloud.boot('seen')
         output, errors = command.communicate(timeout=ANSWER_S)

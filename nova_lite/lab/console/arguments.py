@@ -1,13 +1,31 @@
-"""Parsers of arguments, and how --help shows the docstring of a command."""
+"""Parsers of arguments: how --help shows a docstring, and what an error proposes."""
 
 import argparse
+from collections.abc import Iterable
 from collections.abc import Sequence
+import difflib
+import re
 import shutil
+import sys
 import textwrap
+import typing
+
+WRONG = 2
+OPTION = re.compile(r'--[a-z][a-z-]*')
+# Messages of argparse, which quotes choices or not, by its version.
+CHOICE = re.compile(
+    r"(argument .+): invalid choice: '?(?P<given>.*?)'? \(choose from (?P<known>.*)\)"
+)
+LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION)')
+UNKNOWN = 'unrecognized arguments: '
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuse an unknown option of a command with the usage of that command, not of its parent."""
+    """A parser whose errors come first, propose what may be meant, and are short.
+
+    An unknown option of a command is refused by the parser of that command, not by its parent. A
+    command without the subcommand that it needs prints its help.
+    """
 
     def parse_known_args(  # type: ignore[override]  # fewer overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -15,8 +33,55 @@ class Parser(argparse.ArgumentParser):
         """Return (arguments, []), or end the process."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f'unrecognized arguments: {" ".join(unknown)}')
+            self.error(f'{UNKNOWN}{" ".join(unknown)}')
         return found, unknown
+
+    def error(self, message: str) -> typing.NoReturn:
+        """Print an error and where the arguments are explained; end the process."""
+        if LACKING.fullmatch(message):
+            self.print_help()
+            self.exit(0)
+        text = (
+            f'{self.prog}: {self._proposing(message)}\n`{self.prog} --help` explains the arguments.'
+        )
+        self.exit(WRONG, f'{text}\n')
+
+    def _proposing(self, message: str) -> str:
+        """Return a message of argparse, with what the user may have meant."""
+        choice = CHOICE.fullmatch(message)
+        if choice is not None:
+            known = [each.strip(" '") for each in choice['known'].split(',')]
+            return (
+                f'{choice[1]}: {choice["given"]!r} does not exist.{like(choice["given"], known)} '
+                f'Use one of: {", ".join(known)}'
+            )
+        if message.startswith(UNKNOWN):
+            unknown = message.removeprefix(UNKNOWN).split()
+            given = unknown[0].partition('=')[0]
+            if given.startswith('-'):
+                known = OPTION.findall(self.format_usage())
+                return f'there is no option {given}.{like(given, known)}'
+            return f'it takes no further argument, such as {given!r}'
+        return message
+
+    def exit(self, status: int = 0, message: str | None = None) -> typing.NoReturn:
+        """End the process. A reader of the output that has gone is no error of its own."""
+        if message:
+            print(message, end='', file=sys.stderr)
+        sys.exit(status)
+
+
+def like(word: str, known: Iterable[str]) -> str:
+    """Return a question about the one of the known words that a word resembles, or ''."""
+    found = difflib.get_close_matches(word, [*known], n=1)
+    return f' Did you mean {found[0]!r}?' if found else ''
+
+
+def count(text: str) -> int:
+    """Return the number that an option was given, 1 or more. Raise ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number, 1 or more')
+    return int(text)
 
 
 def described(text: str) -> str:

@@ -14,6 +14,7 @@ from nova_lite.lab.console import breakpoints
 from nova_lite.lab.console import injected_faults
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 
 NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
@@ -26,7 +27,7 @@ def state_of(directory):
     """Return whether the cloud of a state directory runs, without asking its daemons."""
     if running.read(directory) is not None:
         return RUNNING
-    return NOT_RUNNING if running.holder(directory) is None else STARTING
+    return NOT_RUNNING if lock.holder(directory) is None else STARTING
 
 
 def read(directory):
@@ -34,7 +35,7 @@ def read(directory):
     found = running.read(directory)
     urls = None if found is None else _health_urls(directory)
     if urls is None:
-        pid = running.holder(directory)
+        pid = lock.holder(directory)
         state = NOT_RUNNING if pid is None else STARTING
         shown = {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
         return {**shown, **_disk(directory)}

@@ -7,8 +7,8 @@ import sys
 
 from nova_lite import exception
 from nova_lite.lab.console import output
+from nova_lite.lab.launcher import deployed_files
 from nova_lite.lab.launcher import server_names
-from nova_lite.lab.launcher import state_dir
 from nova_lite.metadata import drive
 from nova_lite.terminal import text_tables
 from nova_lite.virt.sim import census
@@ -21,15 +21,23 @@ class NoConfigDrive(exception.NotFound):
     )
 
 
-def find(directory, server):
+def find(cloud, server):
     """Return {path: content} of a server's config drive. Raise InstanceNotFound, NoConfigDrive."""
-    with server_names.cells_of(state_dir.control_conf(directory)) as cells:
+    with server_names.cells_of(cloud.conf()) as cells:
         uuid = server_names.uuid_of(cells, server)
-    for path in sorted(glob.glob(os.path.join(directory, 'guests', '*', 'guests.sqlite'))):
+    for path in _guests(cloud):
         packed = census.drive(path, uuid)
         if packed is not None:
             return drive.unpack(packed)
     raise NoConfigDrive(uuid=uuid)
+
+
+def _guests(cloud):
+    """Return the paths of the files of guests that can be read here."""
+    if cloud.deployed:
+        found = deployed_files.computes(cloud.directory)
+        return [each.guests for each in found if each.is_readable()]
+    return sorted(glob.glob(os.path.join(cloud.directory, 'guests', '*', 'guests.sqlite')))
 
 
 def show(files, *, as_json):

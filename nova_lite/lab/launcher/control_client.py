@@ -8,6 +8,7 @@ import urllib.request
 from nova_lite import exception
 from nova_lite.daemons import local_endpoint
 from nova_lite.lab.control import endpoint
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 
@@ -47,7 +48,7 @@ class Client:
         return self._send(name, body=arguments)
 
     def _place(self):
-        if running.holder(self._directory) is None:
+        if lock.holder(self._directory) is None:
             up = state_dir.command('up', self._directory)
             raise self._unavailable(f'it does not run. Start it with `{up}`')
         try:

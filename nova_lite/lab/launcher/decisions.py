@@ -9,20 +9,18 @@ from nova_lite import exception
 from nova_lite.daemons import local_endpoint
 from nova_lite.db.cell import services
 from nova_lite.lab.launcher import server_names
-from nova_lite.lab.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler
 
 BINARY = 'nova-scheduler'
 
 
-def find(directory, server, host=None):
+def find(conf, server, host=None):
     """Return what SchedulerAPI.why returns, the newest if several schedulers have a decision.
 
-    Raise InstanceNotFound or NoUniqueMatch for a name; DecisionNotFound or Invalid if no
-    scheduler has a decision.
+    conf: of a control daemon. Raise InstanceNotFound or NoUniqueMatch for a name; DecisionNotFound
+    or Invalid if no scheduler has a decision.
     """
-    conf = state_dir.control_conf(directory)
     with server_names.cells_of(conf) as cells:
         uuid = server_names.uuid_of(cells, server)
         if conf.transport_url.startswith(transport.EMBEDDED):

@@ -6,10 +6,11 @@ import shutil
 
 from nova_lite import exception
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import state_dir
 
 # A directory without one of these files is none of a cloud.
-MADE = (layout.SECRETS, layout.METADATA_SECRET, layout.LOCK)
+MADE = (layout.SECRETS, layout.METADATA_SECRET, lock.LOCK)
 
 
 def delete(directory):

@@ -16,6 +16,7 @@ from nova_lite.daemons import process
 from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
+from nova_lite.lab.launcher import known_clouds
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import malloc
@@ -50,6 +51,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
         for path in files:
             preflight.check_outside(path, cloud.places.root)
     cloud.places.hold()
+    known_clouds.record(cloud.places.root)
     if detach:
         child = running.detach(cloud.places)
         if child:

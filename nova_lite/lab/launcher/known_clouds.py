@@ -1,6 +1,14 @@
-"""Clouds that `nova-lite list` finds: that of the default state directory, and named ones."""
+"""All clouds of this user: the default one, those with a name, and others that were started.
 
+`nova-lite up` records the state directories of the latter, each in a file beside the directory of
+those with a name.
+"""
+
+import contextlib
+import hashlib
 import os
+import re
+import typing
 
 from nova_lite.lab.launcher import cloud_state
 from nova_lite.lab.launcher import layout
@@ -8,29 +16,77 @@ from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 
 DEFAULT = '(default)'
+PORT = re.compile(r'^port = (\d+)$', re.MULTILINE)
 
 
-def find():
-    """Return [{'name', 'state', 'compute_url', 'state_dir'}, ...], the default one first.
+def find() -> list[dict[str, typing.Any]]:
+    """Return a dict for each cloud: the default one, those with a name, and the others.
 
+    current: whether commands without an option use it; port: of its services, also when it last ran
     compute_url: None unless the cloud runs
     """
+    current = os.path.realpath(state_dir.default())
+    default = os.path.abspath(state_dir.unnamed())
+    places = {default: DEFAULT, **_named()}
+    for directory in (os.path.abspath(state_dir.default()), *_recorded()):
+        places.setdefault(directory, '')
     return [
         {
             'name': name,
+            'current': os.path.realpath(directory) == current,
             'state': cloud_state.state_of(directory),
+            'port': _port(directory),
             'compute_url': getattr(running.read(directory), 'compute_url', None),
             'state_dir': directory,
         }
-        for name, directory in [(DEFAULT, os.path.abspath(state_dir.default())), *_named()]
+        for directory, name in places.items()
         if os.path.exists(os.path.join(directory, layout.SECRETS))
     ]
 
 
-def _named():
-    """Yield (name, state directory) of each directory for a cloud with a name."""
+def _named() -> dict[str, str]:
+    """Return {state directory: name} of the directories for clouds with a name."""
     parent = os.path.abspath(state_dir.parent())
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
-    for name in names:
-        if state_dir.NAME.fullmatch(name):
-            yield name, os.path.join(parent, name)
+    return {os.path.join(parent, name): name for name in names if state_dir.NAME.fullmatch(name)}
+
+
+def _port(directory: str) -> int | None:
+    try:
+        with open(os.path.join(directory, state_dir.CONTROL_CONF), encoding='utf-8') as file:
+            found = PORT.search(file.read())
+    except (OSError, UnicodeError):
+        return None
+    return int(found[1]) if found else None
+
+
+def record(directory: str) -> None:
+    """Record a state directory for `find`, and forget those that are gone."""
+    _recorded()
+    place = os.path.abspath(directory)
+    if place == os.path.abspath(state_dir.unnamed()) or place in _named():
+        return
+    name = hashlib.sha256(place.encode()).hexdigest()[:16]
+    # A cloud starts also where this user has no directory to write to.
+    with contextlib.suppress(OSError):
+        os.makedirs(_records(), mode=0o700, exist_ok=True)
+        layout.write(os.path.join(_records(), name), place)
+
+
+def _recorded() -> list[str]:
+    """Return the state directories that were recorded; forget those that are gone."""
+    found = []
+    with contextlib.suppress(OSError, UnicodeError):
+        for name in os.listdir(_records()):
+            path = os.path.join(_records(), name)
+            with open(path, encoding='utf-8') as file:
+                directory = file.read()
+            if os.path.isdir(directory):
+                found.append(directory)
+            else:
+                os.unlink(path)
+    return sorted(found)
+
+
+def _records() -> str:
+    return f'{state_dir.parent()}.others'

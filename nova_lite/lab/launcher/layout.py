@@ -18,21 +18,19 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
 from nova_lite.lab.launcher import kept_files
+from nova_lite.lab.launcher import lock as lock_module
 from nova_lite.lab.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.wsgi import server
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'
-LOCK = 'lock'
 SECRETS, METADATA_SECRET = 'secrets.json', 'metadata-secret'
 USERS = ('admin', 'demo', 'service')
 # Who asks for the holder of the lock shares it for a moment, so it is tried again.
 PEEK_S, PEEKS = 0.02, 10
 # What a cloud prints that has no terminal.
 OUTPUT = 'up.out'
-# What a cloud writes that is ready, see `running`.
-READY = os.path.join('run', 'up.json')
 # {daemon: URL of its /healthcheck and /metrics}
 HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
@@ -224,7 +222,7 @@ class Layout:
 
     def clear(self, keep=()):
         """Delete all files in the state directory but those of this process and those to keep."""
-        for name in set(os.listdir(self.root)) - {LOCK, OUTPUT, *keep}:
+        for name in set(os.listdir(self.root)) - {lock_module.LOCK, OUTPUT, *keep}:
             path = os.path.join(self.root, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
@@ -252,7 +250,7 @@ class Layout:
         if self._lock is not None:
             return
         try:
-            lock = open(self.path(LOCK), 'a+')  # noqa: SIM115 - held until `release`
+            lock = open(self.path(lock_module.LOCK), 'a+')  # noqa: SIM115 - held until `release`
         except OSError as error:
             raise exception.Unavailable(
                 service=f'The state directory {self.root}',
@@ -266,7 +264,7 @@ class Layout:
             raise InUse(directory=self.root, pid=holder, stop=stop)
         # A process that was killed may have left it, and have had the id of this one.
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(self.root, READY))
+            os.unlink(os.path.join(self.root, lock_module.READY))
         self._lock = lock
         self.sign()
 

@@ -3,12 +3,14 @@
 It imports no client: `nova-lite env` starts in half the time.
 """
 
+import os
 import urllib.parse
 
 import yaml
 
 from nova_lite import exception
 from nova_lite.lab.launcher import proxies
+from nova_lite.lab.launcher import state_dir
 
 # Variables of former shells that would come before ours, or name another scope besides it.
 UNSET = (
@@ -23,6 +25,23 @@ UNSET = (
     'OS_SYSTEM_SCOPE',
     'OS_TRUST_ID',
 )
+
+
+class NoClients(exception.Invalid):
+    msg = (
+        'The deployment of %(directory)s has no clouds.yaml there. Use the openrc file of its project, '
+        'or put a clouds.yaml with a cloud called nova-lite into that directory.'
+    )
+
+
+def clouds_yaml(cloud):
+    """Return the path of the clouds.yaml of a which_cloud.Cloud. Raise Invalid without it."""
+    if not cloud.deployed:
+        return state_dir.existing(cloud.directory, 'clouds.yaml')
+    path = os.path.join(cloud.directory, 'clouds.yaml')
+    if not os.path.exists(path):
+        raise NoClients(directory=cloud.directory)
+    return path
 
 
 def variables(path, name):

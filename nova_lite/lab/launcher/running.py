@@ -5,7 +5,6 @@ It holds the lock of the directory. Once all services answer, it writes `run/up.
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ import sys
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 
 POLL_S = 0.05
 
@@ -64,31 +64,10 @@ def forget(directory):
         os.unlink(_path(directory))
 
 
-def holder(directory):
-    """Return the id of the process that runs the cloud in a state directory, or None."""
-    path = os.path.join(directory, layout.LOCK)
-    if not os.path.exists(path):
-        return None
-    with open(path) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            text = lock.read().strip()
-            return int(text) if text.isdigit() else None
-    return None
-
-
 def read(directory):
     """Return the Running of the cloud in a state directory; None unless it runs and is ready."""
-    pid = holder(directory)
-    try:
-        with open(_path(directory)) as file:
-            found = json.load(file)
-    # ValueError: of a file that was cut.
-    except (FileNotFoundError, ValueError):
-        return None
-    # A process that was killed has left its own.
-    if found['pid'] != pid:
+    found = lock.ready(directory)
+    if found is None:
         return None
     return Running(**{**found, 'cells': tuple(found['cells'])})
 
@@ -132,7 +111,8 @@ def _reason(directory, status):
     with open(path) as file:
         lines = file.read().strip().splitlines()
     code = os.waitstatus_to_exitcode(status)
-    return f'{lines[-1] if lines else f"it ended with exit code {code}"} (see {path})'
+    last = lines[-1].removeprefix('nova-lite up: ') if lines else ''
+    return f'{last if last else f"it ended with exit code {code}"} (see {path})'
 
 
 def stop(directory, seconds):
@@ -140,7 +120,7 @@ def stop(directory, seconds):
 
     Return whether there was one. Raise Unavailable when it has not ended after `seconds`.
     """
-    pid = holder(directory)
+    pid = lock.holder(directory)
     if pid is None:
         return False
     with contextlib.suppress(ProcessLookupError):
@@ -152,7 +132,7 @@ def stop(directory, seconds):
 def wait_gone(directory, pid, seconds):
     """Wait until a process no longer runs the cloud of a state directory. Raise Unavailable."""
     until = runtime.monotonic() + seconds
-    while holder(directory) == pid:
+    while lock.holder(directory) == pid:
         if runtime.monotonic() > until:
             raise exception.Unavailable(
                 service=f'The cloud in {directory}',
@@ -166,4 +146,4 @@ def _output(directory):
 
 
 def _path(directory):
-    return os.path.join(directory, layout.READY)
+    return os.path.join(directory, lock.READY)

@@ -7,6 +7,7 @@ from oslo_utils import uuidutils
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite.db import transactions
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 
 
@@ -27,6 +28,20 @@ def cells_of(conf):
     finally:
         cells.close()
         api_db.dispose()
+
+
+def find(cloud, server, *, required=False):
+    """Return the uuid of a server of a which_cloud.Cloud. Raise as `uuid_of`.
+
+    required: raise NoServer also for a uuid that no server has
+    """
+    if uuidutils.is_uuid_like(server) and not required:
+        return server
+    with cells_of(cloud.conf()) as cells:
+        uuid = uuid_of(cells, server)
+        if required and cells.api_db.read(instance_mappings.find, uuid) is None:
+            raise NoServer(instance_id=server)
+        return uuid
 
 
 def uuid_of(cells, server):

@@ -1,15 +1,21 @@
-"""The options --state-dir and --name, and the configuration found in that directory."""
+"""The options that name a cloud, and the configuration found in its state directory."""
 
 import argparse
+from collections.abc import Mapping
 import os
 import re
 import shlex
 
+from oslo_config import cfg
+
 from nova_lite import conf as conf_module
 from nova_lite import exception
 
-# Of the environment: the default of --state-dir.
-VARIABLE = 'NOVA_LITE_STATE'
+# Variables that name a cloud: by its state directory, or by a file in that.
+VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
+CONTROL_CONF = os.path.join('etc', 'control.conf')
+# A cloud that has begun to start has one of them.
+MADE = ('secrets.json', CONTROL_CONF)
 
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
@@ -17,9 +23,45 @@ NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 CLOCK = 'clock.json'
 
 
+class NoCloud(exception.Invalid):
+    msg = (
+        'There is no cloud in %(directory)s: %(path)s does not exist. Start one with `%(up)s`, or name '
+        'another with --state-dir or --name; `nova-lite list` lists those of this user.'
+    )
+
+
+class Unreadable(exception.Invalid):
+    msg = 'The file %(path)s cannot be used: %(reason)s. `%(up)s` writes it again.'
+
+
 def default():
-    """Return the default state directory of `nova-lite up`."""
-    return os.environ.get(VARIABLE) or os.path.join(_base(), 'nova-lite')
+    """Return the directory of the cloud that commands use without an option."""
+    return implied(os.environ)[0]
+
+
+def implied(environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return (directory of the cloud, the variable that names it or ''), without an option."""
+    if environ.get(VARIABLE):
+        return os.path.abspath(environ[VARIABLE]), VARIABLE
+    directory = os.path.dirname(os.path.abspath(environ.get(CLIENTS_FILE) or 'none'))
+    if environ.get(CLIENTS_FILE) and has_cloud(directory):
+        return directory, CLIENTS_FILE
+    return unnamed(), ''
+
+
+def unnamed():
+    """Return the state directory of the cloud that nothing names."""
+    return os.path.join(_base(), 'nova-lite')
+
+
+def is_cloud(directory: str) -> bool:
+    """Return whether a directory is the state directory of a cloud that has been started."""
+    return any(os.path.exists(os.path.join(directory, name)) for name in MADE)
+
+
+def has_cloud(directory: str) -> bool:
+    """Return whether a directory is that of a cloud or of the configuration of a deployment."""
+    return is_cloud(directory) or os.path.isfile(os.path.join(directory, 'control.conf'))
 
 
 def name(text):
@@ -63,44 +105,61 @@ def _base():
 
 
 def add_option(parser):
-    """Add --state-dir, and --name in its place."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
+    """Add the options that name the cloud."""
+    add_names(parser.add_mutually_exclusive_group())
+
+
+def add_names(group):
+    """Add --state-dir, --name and --config-dir to a group of which one may be used."""
+    group.add_argument(
         '--state-dir',
-        default=default(),
         metavar='DIR',
-        help='state directory of the cloud (default: %(default)s)',
+        help=f'state directory of the cloud (default: that of {VARIABLE}, else of '
+        f'{CLIENTS_FILE}, else {_escaped(unnamed())})',
     )
-    add_name(where)
-
-
-def add_name(group):
-    """Add --name to a group with --state-dir."""
     group.add_argument(
         '--name',
         dest='state_dir',
         type=named,
         default=argparse.SUPPRESS,
         metavar='NAME',
-        # argparse fills in what follows a percent sign.
-        help=f'cloud with a name: its state directory is {named("NAME").replace("%", "%%")}',
+        help=f'cloud with a name: its state directory is {_escaped(named("NAME"))}',
+    )
+    group.add_argument(
+        '--config-dir',
+        metavar='DIR',
+        help='deployment, by the directory of its configuration, such as /etc/nova-lite',
     )
 
 
+def _escaped(text):
+    # argparse fills in what follows a percent sign.
+    return text.replace('%', '%%')
+
+
 def existing(directory, *names):
-    """Return the path of a file of the cloud in `directory`. Raise Invalid without the file."""
+    """Return the path of a file of the cloud in `directory`. Raise NoCloud without the file."""
     path = os.path.join(directory, *names)
     if not os.path.exists(path):
-        raise exception.Invalid(
-            reason=f'no cloud in {directory}: {path} does not exist. '
-            f'Start one with `{command("up", directory)}`, or use --state-dir or --name'
-        )
+        raise NoCloud(directory=directory, path=path, up=command('up', directory))
     return path
 
 
 def control_conf(directory):
-    """Return the configuration of the control daemons of the cloud in `directory`."""
-    return conf_module.make_conf(files=[existing(directory, 'etc', 'control.conf')])
+    """Return the configuration of control daemons of the cloud in `directory`. Raise Invalid."""
+    path = existing(directory, CONTROL_CONF)
+    up = command('up', directory)
+    try:
+        found = conf_module.make_conf(files=[path])
+    except (cfg.Error, UnicodeError) as error:
+        raise Unreadable(path=path, reason=_one_line(error), up=up) from error
+    if not found.api_database.connection:
+        raise Unreadable(path=path, reason='it has no [api_database]connection', up=up)
+    return found
+
+
+def _one_line(error):
+    return ' '.join(str(error).split()).rstrip('.')
 
 
 def has_clock(directory):

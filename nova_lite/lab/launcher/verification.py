@@ -1,13 +1,23 @@
-"""The verdict of `verify` on the cloud of a state directory, running or stopped."""
+"""The verdict of `verify` on a cloud of `nova-lite up`, running or stopped, or a deployment."""
 
 import contextlib
+import functools
+import glob
+import typing
 
 from nova_lite.lab.launcher import audits
+from nova_lite.lab.launcher import deployed_files
+from nova_lite.lab.launcher import deployment
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import stopped
 from nova_lite.verify import age_limits
+from nova_lite.verify import files
+from nova_lite.verify import invariants
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
+
+# Hosts whose names a message shows.
+MOST_HOSTS = 5
 
 
 def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
@@ -16,7 +26,8 @@ def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
     ages: age_limits.AgeLimits; say: called with what is being read
     """
     with stopped.reachable(directory) as (conf, running):
-        opened = reader_module.Reader(conf, directory, running=running, say=say)
+        places = files.of_state_directory(directory)
+        opened = reader_module.Reader(conf, places, running=running, say=say)
         with contextlib.closing(opened) as reader:
             if running:
                 verdict = settling.look(reader, settle_s=settle_s, ages=ages, say=say)
@@ -29,4 +40,43 @@ def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
 
 def open_reader(directory):
     """Return a Reader of the running cloud of `directory`, to be closed."""
-    return reader_module.Reader(state_dir.control_conf(directory), directory)
+    conf = state_dir.control_conf(directory)
+    return reader_module.Reader(conf, files.of_state_directory(directory))
+
+
+def find_deployed(
+    directory: str,
+    *,
+    settle_s: float,
+    ages: age_limits.AgeLimits | None,
+    say: typing.Callable[[str], None],
+) -> tuple[settling.Verdict, str]:
+    """Return the settling.Verdict on a running deployment, and which of its parts were not read.
+
+    directory: of the configuration. Guests are read if the files of all hosts are on this machine.
+    """
+    conf = deployment.Deployment(directory).conf
+    computes = deployed_files.computes(directory)
+    places = files.Places(
+        guests=tuple(glob.escape(each.guests) for each in computes),
+        logs=deployed_files.logs(directory, conf),
+    )
+    with contextlib.closing(reader_module.Reader(conf, places, say=say)) as reader:
+        hosts = deployed_files.hosts_of(reader.cells)
+        unread = hosts.difference(*(each.hosts for each in computes if each.is_readable()))
+        check = functools.partial(invariants.check, with_guests=not unread)
+        verdict = settling.look(reader, settle_s=settle_s, ages=ages, say=say, check=check)
+    return verdict, _unread(unread, places)
+
+
+def _unread(hosts: set[str], places: files.Places) -> str:
+    """Return a text about the parts of a deployment that could not be read, '' for none."""
+    texts = []
+    if hosts:
+        names = ', '.join(sorted(hosts)[:MOST_HOSTS]) + (' …' if len(hosts) > MOST_HOSTS else '')
+        texts.append(
+            f'Guests were not checked: the files of the hosts {names} cannot be read on this machine'
+        )
+    if not places.logs:
+        texts.append('Logs were not checked for errors of the API: they are not in files')
+    return '. '.join(texts)

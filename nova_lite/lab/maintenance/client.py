@@ -1,11 +1,12 @@
 """Client of the compute API for the commands that empty hosts.
 
-The cloud is the one that --os-cloud or --state-dir names, else the one of the environment
-(OS_*), else the one in the default state directory of `nova-lite up`.
+--os-cloud names any cloud of clouds.yaml. Otherwise `which_cloud` names one of ours, as for other
+commands; without it and NOVA_LITE_STATE, the variables OS_* may name a cloud of others.
 """
 
 import argparse
 import os
+import sys
 import urllib.parse
 
 from keystoneauth1 import exceptions as auth_exceptions
@@ -15,13 +16,15 @@ import requests
 
 from nova_lite import exception
 from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import openrc
+from nova_lite.lab.launcher import os_variables
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import which_cloud
 from nova_lite.lab.maintenance import plan
 
 # Before 2.95, servers that ran before their evacuation also run after it.
 VERSION = '2.90'
 PAGE = 500
-ENVIRONMENT = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE')
 
 
 class WrongUse(exception.Invalid):
@@ -44,25 +47,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the cloud."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--os-cloud', metavar='NAME', help='name of the cloud in clouds.yaml')
-    where.add_argument('--state-dir', metavar='DIR', help='state directory of `nova-lite up`')
-    state_dir.add_name(where)
+    state_dir.add_names(where)
+    parser.set_defaults(**which_cloud.BY_CLIENTS)
 
 
 def connect(args: argparse.Namespace) -> 'Cloud':
     """Return the Cloud that the options or the environment select. Raise WrongUse."""
-    path = os.path.join(args.state_dir or state_dir.default(), 'clouds.yaml')
-    named = args.os_cloud or any(os.environ.get(name) for name in ENVIRONMENT)
-    if named and not args.state_dir:
-        try:
-            return Cloud(openstack.connect(cloud=args.os_cloud))
-        except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
-            raise WrongUse(reason=f'cannot use the configured cloud: {error}') from error
-    if not os.path.exists(path):
+    cloud = args.which
+    is_ours = cloud is not None and (
+        cloud.source == which_cloud.OPTION or not os_variables.are_set(os.environ)
+    )
+    if is_ours:
+        return Cloud(client_connections.connect(openrc.clouds_yaml(cloud)))
+    try:
+        connection = openstack.connect(cloud=args.os_cloud)
+        url = connection.config.get_auth_args().get('auth_url')
+    except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise WrongUse(
-            reason=f'no cloud found: {path} does not exist. Use --state-dir, --name or --os-cloud, or '
-            'set OS_CLOUD'
-        )
-    return Cloud(client_connections.connect(path))
+            reason=f'cannot use the cloud of {args.os_cloud or "the variables OS_*"}: {error}. Correct '
+            'them, or use --state-dir, --name or --config-dir'
+        ) from error
+    if cloud is None:
+        print(f'Cloud of {args.os_cloud or "the variables OS_*"}, {url}', file=sys.stderr)
+    return Cloud(connection)
 
 
 class Cloud:

@@ -27,6 +27,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.testing import admin_requests
@@ -260,7 +261,7 @@ def _started(directory: str) -> running.Running | None:
     Who started it may have been killed.
     """
     until = runtime.monotonic() + STOP_S
-    while running.holder(directory) is not None and runtime.monotonic() < until:
+    while lock.holder(directory) is not None and runtime.monotonic() < until:
         found: running.Running | None = running.read(directory)
         if found is not None:
             return found

@@ -3,6 +3,7 @@
 from nova_lite import conf as conf_module
 from nova_lite.db.api import sagas
 from nova_lite.verify import age_limits
+from nova_lite.verify import files
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 from tests.sim import kernel
@@ -49,7 +50,8 @@ class Ending:
             failure before it finds it later, too
         """
         path = self._cloud.places.path('etc', f'{self._cloud.size.apis[0]}.conf')
-        reader = reader_module.Reader(conf_module.make_conf(files=[path]), places_module.ROOT)
+        conf = conf_module.make_conf(files=[path])
+        reader = reader_module.Reader(conf, files.of_state_directory(places_module.ROOT))
         well, looks = 0, [self._found for _ in moments]
         self._began = kernel.current().time()
         if len(looks) > 1:

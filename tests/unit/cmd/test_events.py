@@ -1,13 +1,10 @@
 """nova-lite events: what a line tells, and of which server it is."""
 
-import contextlib
-import io
-
 import testtools
 
-from nova_lite.cmd import main
 from nova_lite.lab.launcher import following
 from nova_lite.notify import derive
+from tests.fixtures import commands
 
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
 
@@ -29,10 +26,9 @@ def fault(text):
 
 class EventsTest(testtools.TestCase):
     def test_a_count_that_makes_no_sense(self):
-        err = io.StringIO()
-        with contextlib.redirect_stderr(err):
-            self.assertEqual(2, main.main(['events', '--state-dir', '/nowhere', '--count', '0']))
-        self.assertIn('--count must be at least 1', err.getvalue())
+        code, _out, errors = commands.run('events', '--count', '0')
+        self.assertEqual(2, code)
+        self.assertIn("'0' is not a number, 1 or more", errors)
 
     def test_columns_hold_every_type(self):
         types = [name for name in derive.every_type() if name.startswith('instance.')]

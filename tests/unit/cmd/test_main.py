@@ -25,6 +25,15 @@ class MainTest(testtools.TestCase):
         modules = {f'nova_lite.cmd.{main.module_of(name)}' for name in main.COMMANDS}
         self.assertEqual({'nova_lite.cmd.env'}, modules & set(loaded))
 
+    def test_the_help_imports_no_command(self):
+        done = subprocess.run(
+            [sys.executable, '-c', LOADED.replace("['env', '--help']", '[]')],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertNotIn('nova_lite.cmd.up', done.stdout.splitlines()[-1].split())
+
     def test_help_tells_them_all(self):
         told = main.parser().format_help()
         self.assertEqual([], [name for name in main.COMMANDS if f'\n    {name}' not in told])

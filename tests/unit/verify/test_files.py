@@ -21,7 +21,7 @@ class ServerErrorsTest(testtools.TestCase):
         os.mkdir(os.path.join(directory, 'log'))
         with open(os.path.join(directory, 'log', 'api.top.log'), 'w') as log:
             log.writelines(LINE.format(*line) for line in lines)
-        return files.server_errors(directory)
+        return files.server_errors(files.of_state_directory(directory))
 
     def test_of_the_compute_api(self):
         (line,) = self.found(
@@ -59,7 +59,11 @@ class GuestsTest(testtools.TestCase):
             )
 
     def running(self):
-        return [row.node for row in files.guests(self.directory) if row.running]
+        return [
+            row.node
+            for row in files.guests(files.of_state_directory(self.directory))
+            if row.running
+        ]
 
     def test_in_two_files(self):
         self.put('a')
@@ -71,7 +75,9 @@ class GuestsTest(testtools.TestCase):
         for name in ('a', 'b'):
             with self.stores[name].write() as tx:
                 store.put_drive(tx, name, 'g', '{}')
-        self.assertEqual([('g', 'b')], files.ownerless_drives(self.directory))
+        self.assertEqual(
+            [('g', 'b')], files.ownerless_drives(files.of_state_directory(self.directory))
+        )
 
     def test_one_that_moves_while_they_are_read(self):
         self.put('a')
@@ -96,5 +102,5 @@ class GuestsTest(testtools.TestCase):
                 'INSERT INTO jobs (node, guest, verb, subject, key, state, begins, due, args,'
                 f' result) VALUES {values}'
             )
-        (row,) = files.guests(self.directory)
+        (row,) = files.guests(files.of_state_directory(self.directory))
         self.assertEqual((1, 'g'), (row.jobs, row.spec.uuid))

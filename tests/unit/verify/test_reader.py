@@ -11,6 +11,7 @@ from nova_lite.db.api import aggregates
 from nova_lite.db.api import cell_mappings
 from nova_lite.simcloud import storage
 from nova_lite.verify import age_limits
+from nova_lite.verify import files
 from nova_lite.verify import invariants
 from nova_lite.verify import reader
 from tests.fixtures import database
@@ -38,7 +39,7 @@ class ReaderTestCase(neighbours.NeighbourTestCase):
     def open(self):
         """A Reader, which is closed at the end."""
         directory = self.useFixture(fixtures.TempDir()).path
-        opened = reader.Reader(self.conf, directory, running=False)
+        opened = reader.Reader(self.conf, files.of_state_directory(directory), running=False)
         self.addCleanup(opened.close)
         return opened
 

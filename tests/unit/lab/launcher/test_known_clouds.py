@@ -1,14 +1,18 @@
 """Clouds that are found without a state directory, and what may be deleted."""
 
 import json
+import operator
 import os
 
 import fixtures
 import testtools
 
+from nova_lite.lab.launcher import known_clouds
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
 from tests.fixtures import commands
+
+SHOWN = ('name', 'port', 'current')
 
 
 class KnownCloudsTest(testtools.TestCase):
@@ -50,11 +54,30 @@ class KnownCloudsTest(testtools.TestCase):
         _code, printed, _errors = commands.run('list')
         self.assertIn(state_dir.named('a'), printed)
 
+    def test_clouds_without_a_name(self):
+        """The clouds that `up` recorded, the current one among them, are listed until they go."""
+        directory = os.path.join(self.base, 'elsewhere')
+        places = self.make(directory)
+        conf = {'api': {'port': 12345}, 'api_database': {'connection': 'sqlite:///x'}}
+        places.write_config('control', conf)
+        for path in (directory, state_dir.unnamed(), state_dir.named('a'), self.base):
+            known_clouds.record(path)
+        found = {each['state_dir']: each for each in self.listed()}
+        self.assertEqual([directory], [*found])
+        self.assertEqual(('', 12345, False), operator.itemgetter(*SHOWN)(found[directory]))
+        self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, directory))
+        self.assertEqual(('', 12345, True), operator.itemgetter(*SHOWN)(self.listed()[0]))
+        self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, None))
+        places.release()
+        self.stop(directory)
+        self.assertEqual([], self.listed())
+
     def test_delete(self):
         directory = state_dir.named('a')
         self.make(directory).release()
         self.assertEqual(
-            f'No cloud runs in {directory}\nDeleted {directory}\n', self.stop(directory)
+            f'No cloud runs in {directory}\nDeleted {directory}\n',
+            self.stop(directory),
         )
         self.assertFalse(os.path.exists(directory))
         self.assertEqual(f'No cloud runs in {directory}\n', self.stop(directory))

@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import state_dir
 
 
@@ -48,7 +49,7 @@ class LayoutTest(testtools.TestCase):
 
     def test_a_full_disk(self):
         places = self.places()
-        os.symlink('/dev/full', places.path(layout.LOCK))
+        os.symlink('/dev/full', places.path(lock.LOCK))
         error = self.assertRaises(exception.Unavailable, places.hold)
         self.assertIn(f'The state directory {places.root} is not available', str(error))
 

@@ -7,6 +7,7 @@ import fixtures
 import testtools
 
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 
@@ -21,15 +22,17 @@ class RunningTest(testtools.TestCase):
 
     def status(self):
         """Return what `nova-lite status` shows of the cloud."""
-        _code, printed, errors = commands.run('status', '--json', '--state-dir', self.directory)
-        self.assertEqual('', errors)
+        _code, printed, errors = commands.run_named(
+            'status', '--json', '--state-dir', self.directory
+        )
+        self.assertIn(f'Cloud in {self.directory}, ', errors)
         return json.loads(printed)
 
     def test_a_killed_process_of_the_same_id(self):
         os.makedirs(self.places.path('run'), exist_ok=True)
         running.write(self.directory, self.ready())
         self.places.hold()
-        self.assertEqual(os.getpid(), running.holder(self.directory))
+        self.assertEqual(os.getpid(), lock.holder(self.directory))
         self.assertIsNone(running.read(self.directory))
         self.assertEqual('starting or stopping', self.status()['state'])
 

@@ -9,6 +9,7 @@ import testtools
 
 from nova_lite.cmd import main
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import which_cloud
 
 
 class StateDirTest(testtools.TestCase):
@@ -18,7 +19,8 @@ class StateDirTest(testtools.TestCase):
         self.useFixture(fixtures.EnvironmentVariable(state_dir.VARIABLE, None))
 
     def found(self, *argv):
-        return main.parser([argv[0]]).parse_args(argv).state_dir
+        args = main.parser([argv[0]]).parse_args(argv)
+        return which_cloud.of(args).directory
 
     def test_the_default(self):
         self.assertEqual('/base/nova-lite', self.found('stop'))

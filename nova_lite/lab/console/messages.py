@@ -1,0 +1,43 @@
+"""Errors as commands print them: what is wrong, without the internals of libraries."""
+
+from nova_lite import exception
+
+# Their message is the reason after the name of a status of HTTP.
+WITH_STATUS = (exception.Invalid, exception.Conflict, exception.NotImplementedHere)
+# {package of an error's class: what it says about the world rather than about us}
+OF_DATABASES = ('sqlalchemy', 'oslo_db', 'sqlite3', 'alembic')
+OF_OTHERS = {
+    'keystoneauth1': 'A service of the cloud cannot be used',
+    'openstack': 'The cloud cannot be used',
+    'oslo_config': 'The configuration cannot be used',
+    'oslo_messaging': 'The message bus cannot be used',
+    'requests': 'A service of the cloud does not answer',
+    'yaml': 'A file is not YAML',
+}
+
+
+def of(error: Exception) -> str:
+    """Return the text of an error, without the words that only the API needs."""
+    if isinstance(error, WITH_STATUS) and type(error) in WITH_STATUS and 'reason' in error.kwargs:
+        return str(error.kwargs['reason'])
+    return str(error)
+
+
+def of_library(error: Exception) -> str | None:
+    """Return the text of an error of the system or of a library; None for a defect of ours."""
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return f'{error.filename}: {reason}' if error.filename is not None else reason
+    for each in type(error).__mro__:
+        package = each.__module__.partition('.')[0]
+        if package in OF_DATABASES:
+            return f'A database of the cloud cannot be used: {_first_line(error)}'
+        if package in OF_OTHERS:
+            return f'{OF_OTHERS[package]}: {_first_line(error)}'
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    # The rest has the statement, its parameters and links.
+    line = str(error).strip().partition('\n')[0]
+    return line.partition(') ')[2] if line.startswith('(') and ') ' in line else line

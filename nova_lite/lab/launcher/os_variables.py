@@ -1,0 +1,80 @@
+"""The cloud that the environment names for clients: OS_CLIENT_CONFIG_FILE, OS_CLOUD, OS_AUTH_URL.
+
+It imports no client, so that each command can compare that cloud with its own.
+"""
+
+from collections.abc import Mapping
+import os
+import typing
+import urllib.parse
+
+import yaml
+
+from nova_lite.lab.launcher import proxies
+
+FILE, CLOUD, AUTH_URL = 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD', 'OS_AUTH_URL'
+VARIABLES = (FILE, CLOUD, AUTH_URL)
+# Without OS_CLIENT_CONFIG_FILE clients look for clouds.yaml here.
+PLACES = ('.', '~/.config/openstack', '/etc/openstack')
+NAMES = ('clouds.yaml', 'clouds.yml')
+
+
+class Named(typing.NamedTuple):
+    """A cloud that variables name. text: the variable and its value, for messages"""
+
+    text: str
+    auth_urls: tuple[str, ...]
+
+
+def are_set(environ: Mapping[str, str]) -> bool:
+    """Return whether clients find a cloud in the environment."""
+    return any(environ.get(name) for name in VARIABLES)
+
+
+def named(environ: Mapping[str, str]) -> Named | None:
+    """Return the cloud that variables name; None if they name none, or one that is not found."""
+    if environ.get(AUTH_URL):
+        return Named(f'{AUTH_URL}={environ[AUTH_URL]}', (environ[AUTH_URL],))
+    name, path = environ.get(CLOUD), environ.get(FILE)
+    if path:
+        text = f'{FILE}={path}' + (f' with {CLOUD}={name}' if name else '')
+        return _named(text, auth_urls(path, name))
+    if name:
+        for place in PLACES:
+            for file in NAMES:
+                found = auth_urls(os.path.join(os.path.expanduser(place), file), name)
+                if found:
+                    return _named(f'{CLOUD}={name}', found)
+    return None
+
+
+def _named(text: str, found: tuple[str, ...]) -> Named | None:
+    return Named(text, found) if found else None
+
+
+def auth_urls(path: str, name: str | None = None) -> tuple[str, ...]:
+    """Return the URLs of the identity services in a clouds.yaml, or of one cloud there.
+
+    () for a file that is missing or is none: the client that needs it reports that.
+    """
+    try:
+        with open(path, encoding='utf-8') as file:
+            clouds = yaml.safe_load(file)['clouds']
+        chosen = clouds.values() if name is None else [clouds[name]]
+        return tuple(each['auth']['auth_url'] for each in chosen)
+    except (OSError, UnicodeError, yaml.YAMLError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+def is_same(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Return whether two lists of URLs have one identity service in common."""
+    return bool({_place(url) for url in ours} & {_place(url) for url in theirs})
+
+
+def _place(url: str) -> tuple[str | None, int | None]:
+    try:
+        found = urllib.parse.urlsplit(url)
+        host, port = found.hostname, found.port
+    except ValueError:
+        return (url, None)
+    return ('localhost' if host in proxies.LOOPBACK else host, port)

@@ -1,0 +1,153 @@
+"""The cloud that a command means: one answer for all commands.
+
+The first of these names it: --state-dir, --name or --config-dir; NOVA_LITE_STATE; the directory of
+the file that OS_CLIENT_CONFIG_FILE names, if a cloud is there; else it is the default state
+directory. Unless an option names the cloud, a command refuses to choose while the variables OS_*
+name another one: its user works with that one.
+"""
+
+import argparse
+from collections.abc import Mapping
+import dataclasses
+import os
+import shlex
+import socket
+
+from oslo_config import cfg
+
+from nova_lite import exception
+from nova_lite.lab.launcher import deployment
+from nova_lite.lab.launcher import lock
+from nova_lite.lab.launcher import os_variables
+from nova_lite.lab.launcher import state_dir
+
+ABSENT, STOPPED, STARTING, RUNNING = 'none there yet', 'stopped', 'starting or stopping', 'running'
+ANSWER_S = 1.0
+OPTION = 'an option'
+# Defaults of the arguments of some commands: those that need no cloud, those whose cloud may be
+# another than that of the variables OS_*, and those of which these variables name the cloud.
+UNUSED = {'uses_cloud': False}
+NOT_COMPARED = {'compares_cloud': False}
+BY_CLIENTS = {'cloud_of_clients': True}
+
+
+class TwoClouds(exception.Conflict):
+    msg = (
+        '%(source)s the cloud in %(ours)s, but %(text)s another: %(theirs)s. Choose one with '
+        '--state-dir, --name or --config-dir, unset one of the variables, or set all of them with '
+        '%(env)s.'
+    )
+
+
+class NotThere(exception.Invalid):
+    msg = '%(directory)s %(reason)s'
+
+
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """A cloud, by its directory. deployed: whether that has the configuration of a deployment
+
+    source: the variable that names it, OPTION, or '' for the default state directory
+    """
+
+    directory: str
+    source: str
+    deployed: bool = False
+
+    def conf(self) -> cfg.ConfigOpts:
+        """Return the configuration of the control daemons. Raise Invalid without a cloud."""
+        if self.deployed:
+            return deployment.Deployment(self.directory).conf
+        return state_dir.control_conf(self.directory)
+
+    def state(self) -> str:
+        """Return whether the cloud runs: of a deployment, whether its API accepts connections."""
+        if self.deployed:
+            return _state_of_api(self.conf())
+        if lock.ready(self.directory) is not None:
+            return RUNNING
+        if lock.holder(self.directory) is not None:
+            return STARTING
+        return STOPPED if state_dir.is_cloud(self.directory) else ABSENT
+
+    def __str__(self) -> str:
+        kind = 'Deployment of' if self.deployed else 'Cloud in'
+        named = f' (named by {self.source})' if self.source not in (OPTION, '') else ''
+        return f'{kind} {self.directory}, {self.state()}{named}'
+
+
+def _state_of_api(conf: cfg.ConfigOpts) -> str:
+    host = conf.api.listen
+    try:
+        with socket.create_connection((host, conf.api.port), ANSWER_S):
+            return RUNNING
+    except OSError:
+        return f'no compute API at {host}:{conf.api.port}'
+
+
+def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Cloud | None:
+    """Return the cloud that a command means, None if it needs none or OS_* name another.
+
+    Raise TwoClouds, NotThere.
+    """
+    if not hasattr(args, 'state_dir') or not getattr(args, 'uses_cloud', True):
+        return None
+    if args.state_dir is not None:
+        return _named_by_option(os.path.abspath(args.state_dir), deployed=False)
+    if args.config_dir is not None:
+        return _named_by_option(os.path.abspath(args.config_dir), deployed=True)
+    if getattr(args, 'os_cloud', None):
+        return None
+    directory, source = state_dir.implied(environ)
+    found = Cloud(directory, source, deployed=deployment.is_one(directory))
+    if getattr(args, 'cloud_of_clients', False) and not source and os_variables.are_set(environ):
+        return None
+    if getattr(args, 'compares_cloud', True):
+        _compare(found, environ)
+    return found
+
+
+def _named_by_option(directory: str, *, deployed: bool) -> Cloud:
+    if not deployed and deployment.is_one(directory):
+        reason = 'has the configuration of a deployment. Name it with --config-dir'
+        raise NotThere(directory=directory, reason=reason)
+    if deployed:
+        for made in (directory, os.path.dirname(directory)):
+            if state_dir.is_cloud(made):
+                reason = (
+                    f'belongs to a cloud of `nova-lite up`. Use --state-dir {shlex.quote(made)}'
+                )
+                raise NotThere(directory=directory, reason=reason)
+        if not os.path.isdir(directory):
+            reason = (
+                'is no directory. --config-dir names that of control.conf, such as /etc/nova-lite'
+            )
+            raise NotThere(directory=directory, reason=reason)
+    return Cloud(directory, OPTION, deployed=deployed)
+
+
+def _compare(found: Cloud, environ: Mapping[str, str]) -> None:
+    """Raise TwoClouds if the variables of clients name another cloud than the one found."""
+    path = environ.get(os_variables.FILE)
+    if path:
+        place = os.path.dirname(os.path.abspath(path))
+        if _is_same(place, found.directory):
+            return
+        if state_dir.is_cloud(place) or deployment.is_one(place):
+            raise _two(found, f'{os_variables.FILE} names', place)
+    ours = os_variables.auth_urls(os.path.join(found.directory, 'clouds.yaml'))
+    theirs = os_variables.named(environ)
+    if ours and theirs is not None and not os_variables.is_same(ours, theirs.auth_urls):
+        raise _two(found, f'{theirs.text} names', ', '.join(theirs.auth_urls))
+
+
+def _two(found: Cloud, text: str, theirs: str) -> TwoClouds:
+    source = f'{found.source} names' if found.source else 'The default is'
+    env = f'`eval "$({state_dir.command("env", found.directory)})"`'
+    if found.deployed:
+        env = f'`eval "$(nova-lite env --config-dir {shlex.quote(found.directory)})"`'
+    return TwoClouds(source=source, ours=found.directory, text=text, theirs=theirs, env=env)
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
