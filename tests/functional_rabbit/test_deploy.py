@@ -3,8 +3,7 @@
 Left out are the commands that change the machine: packages, and files below /etc.
 tests/unit/test_units.py and the installation of the package stand for them.
 
-`nova-lite verify` is not run at the end: it reads the state directory of `nova-lite up`,
-which a deployment by the guide does not have.
+The commands of `nova-lite` for a cloud are used with the deployment, too, or say why they are not.
 """
 
 import os
@@ -16,6 +15,7 @@ import subprocess
 import fixtures
 import testtools
 
+from tests.fixtures import commands
 from tests.fixtures import mariadb
 from tests.fixtures import ports
 from tests.fixtures import rabbit
@@ -138,8 +138,39 @@ class DeployTest(testtools.TestCase):
         shown = self._openstack('server', 'show', 'first', '-f', 'value')
         self.assertIn('ACTIVE', shown)
         self.assertRegex(shown, r'cell2-host[12]')
+        self._commands_of_a_cloud()
         self._reload_keeps_all()
         self.assertEqual(dict.fromkeys(self.systemd.daemons, 0), dict(self.systemd.stop_all()))
+
+    def _commands_of_a_cloud(self):
+        """By --config-dir, or by the variables with which the operator works."""
+        path = str(self.configuration / 'clouds.yaml')
+        by_option, by_clients = ['--config-dir', str(self.configuration)], []
+        self.assertIn('No invariant', self._command(0, 'verify', '--settle', '60', *by_option)[0])
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLIENT_CONFIG_FILE', path))
+        for where in (by_option, by_clients):
+            printed, errors = self._command(0, 'status', *where)
+            self.assertIn(f'Deployment of {self.configuration}, running', errors)
+            self.assertIn('cell1, cell2', printed)
+            self.assertIn('cross-cell', self._command(0, 'saga', 'list', *where)[0])
+            self.assertIn('cell2-host', self._command(0, 'why', 'first', *where)[0])
+            self.assertIn(path, self._command(0, 'env', *where)[0])
+            for line, reason in (
+                ('fault list', '[compute]profile'),
+                ('host off cell1-host1', 'systemctl stop nova-lite-compute@CELL'),
+                ('saga go first', '`nova-lite saga list`'),
+                ('stop', 'systemctl stop nova-lite.target'),
+                ('up', 'systemctl start nova-lite.target'),
+                ('logs --daemon api', 'journalctl -u nova-lite-api'),
+                ('events --server first', '[oslo_messaging_notifications]driver'),
+            ):
+                self.assertIn(reason, self._command(2, *line.split(), *where)[1])
+
+    def _command(self, expected, *argv):
+        """Return (output, errors) of a command of nova-lite, which names its cloud."""
+        code, out, errors = commands.run_named(*argv)
+        self.assertEqual(expected, code, f'{argv}: {out}{errors}')
+        return out, errors
 
     def _openstack(self, *args):
         env = {'OS_CLIENT_CONFIG_FILE': str(self.configuration / 'clouds.yaml')}

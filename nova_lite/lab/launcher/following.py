@@ -7,9 +7,11 @@ from oslo_log import log
 import oslo_messaging
 
 from nova_lite import cells as cells_module
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import events_endpoint
 from nova_lite.db import transactions
+from nova_lite.notify import outlets
 from nova_lite.rpc import tap
 from nova_lite.rpc import transport
 
@@ -19,10 +21,22 @@ LOOK_S = 1.0
 AGAIN_S = 2.0
 
 
+class NotSent(exception.Invalid):
+    msg = (
+        'The daemons send no notifications. Set [oslo_messaging_notifications]driver = messagingv2 in a '
+        'file that all of them read, and restart them.'
+    )
+
+
 def follow(conf):
-    """Yield the notifications of every bus, and {'dropped': number} where some were lost."""
+    """Yield the notifications of every bus, and {'dropped': number} where some were lost.
+
+    Raise NotSent if none is sent.
+    """
     if conf.transport_url.startswith(transport.EMBEDDED):
         return _of_embedded(conf)
+    if not outlets.drivers(conf):
+        raise NotSent()
     return _of_buses(conf)
 
 
