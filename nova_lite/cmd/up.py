@@ -41,14 +41,14 @@ def add_options(parser: argparse.ArgumentParser, *, port: int = layout.Settings.
         '--cells',
         type=int,
         metavar='N',
-        help=f'number of cells (default: {layout.Settings.cells}, or as in the snapshot)',
+        help=f'number of cells (default: {layout.Settings.cells}, or as before or in the snapshot)',
     )
     parser.add_argument(
         '--hosts',
         type=int,
         metavar='N',
         help='number of simulated hosts in each cell '
-        f'(default: {layout.Settings.hosts}, or as in the snapshot)',
+        f'(default: {layout.Settings.hosts}, or as before or in the snapshot)',
     )
     parser.add_argument(
         '--port',

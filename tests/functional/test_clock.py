@@ -12,7 +12,6 @@ import testtools
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from tests.fixtures import commands
-from tests.fixtures import forking
 from tests.fixtures import howto
 
 LIMIT_S = 300
@@ -31,8 +30,8 @@ class ClockTest(testtools.TestCase):
         """Start the cloud; self.compute is of its administrator."""
         options = ['--state-dir', self.state_dir, '--port', '0', '--profile', 'instant']
         size = ['--cells', '1', '--hosts', '2']
-        code, printed, errors = forking.run(
-            [commands.MODULE, 'up', '--detach', *options, *size, *args], timeout_s=LIMIT_S
+        code, printed, errors = commands.forked(
+            ['up', '--detach', *options, *size, *args], timeout_s=LIMIT_S
         )
         self.assertEqual((0, ''), (code, errors), printed)
         path = f'{self.state_dir}/clouds.yaml'

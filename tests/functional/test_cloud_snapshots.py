@@ -21,7 +21,6 @@ from nova_lite.lab.testing import clouds as testing_clouds
 from nova_lite.lab.testing import fixture
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import commands
-from tests.fixtures import forking
 from tests.fixtures import live_moving
 from tests.fixtures import warm_programs
 from tests.functional import base
@@ -205,7 +204,7 @@ class ForkTest(base.CloudTest):
         second = self.directory.join('second')
         self.addCleanup(commands.run, 'stop', '--state-dir', second)
         fork = 'fork', '--state-dir', self.cloud.state_dir, second
-        args = [commands.MODULE, *fork, '--json', '--set', 'api.max_limit=7']
+        args = [*fork, '--json', '--set', 'api.max_limit=7']
         for option, text in (
             (['--cells', '2'], 'cells=1, not 2'),
             (['--auth', 'noauth', '--listen', '0.0.0.0'], 'noauth'),
@@ -213,7 +212,7 @@ class ForkTest(base.CloudTest):
         ):
             self.assertIn(text, self.command(*fork, *option, code=2))
         self.assertFalse(os.path.exists(second))
-        code, printed, errors = forking.run(args, timeout_s=LIMIT_S)
+        code, printed, errors = commands.forked(args, timeout_s=LIMIT_S)
         self.assertEqual((0, ''), (code, errors), printed)
 
         shown = json.loads(printed)
@@ -235,7 +234,7 @@ class ForkTest(base.CloudTest):
             self.assertIn('\nmax_limit = 7\n', file.read())
         self.assert_lacks(second, self.cloud.state_dir, self.cloud.cloud.url)
         self.command('verify', '--state-dir', second)
-        self.assertIn('is in use by process', forking.run(args, timeout_s=LIMIT_S)[2])
+        self.assertIn('is in use by process', commands.forked(args, timeout_s=LIMIT_S)[2])
 
     def assert_lacks(self, directory, *texts):
         """No row in a database of the cloud in a directory has one of the texts."""

@@ -16,7 +16,6 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
-from tests.fixtures import forking
 from tests.fixtures import ports
 
 LIMIT_S = 300
@@ -74,7 +73,7 @@ class DetachTest(testtools.TestCase):
     def up(self, *args):
         """The same of an `up` that leaves the terminal, as a process."""
         options = ['--detach', '--state-dir', self.state_dir, '--profile', 'instant', *args]
-        return forking.run([commands.MODULE, 'up', *options], timeout_s=LIMIT_S)
+        return commands.forked(['up', *options], timeout_s=LIMIT_S)
 
     def status(self, expected):
         code, printed, _errors = self.run_command('status', '--json')

@@ -14,7 +14,6 @@ import testtools
 from nova_lite import runtime
 from nova_lite.lab.launcher import lock
 from tests.fixtures import commands
-from tests.fixtures import forking
 from tests.fixtures import howto
 
 LIMIT_S = 300
@@ -30,7 +29,7 @@ class HowToTest(testtools.TestCase):
     def up(self, *options):
         """Start the cloud of a page, whose simulated operations take no time."""
         given = ['--detach', '--state-dir', self.state_dir, '--port', '0', '--profile', 'instant']
-        found = forking.run([commands.MODULE, 'up', *given, *options], timeout_s=LIMIT_S)
+        found = commands.forked(['up', *given, *options], timeout_s=LIMIT_S)
         self.assertEqual(0, found[0], found)
 
     def play(self, script, *, state_dir=None, **options):

@@ -65,7 +65,7 @@ class PluginTest(testtools.TestCase):
         state_dir = str(self.temporary / 'state')
         self.addCleanup(commands.run, 'stop', '--state-dir', state_dir)
         options = ('--detach', '--port', '0', '--state-dir', state_dir, '--profile', 'instant')
-        code, _printed, errors = forking.run([commands.MODULE, 'up', *options], timeout_s=LIMIT_S)
+        code, _printed, errors = commands.forked(['up', *options], timeout_s=LIMIT_S)
         self.assertEqual(0, code, errors)
         printed = self.pytest(
             *('-k', 'project or administrator'), NOVA_LITE_SERVERS='2', NOVA_LITE_STATE=state_dir

@@ -9,7 +9,6 @@ import urllib.request
 from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import scheduler
 from tests.fixtures import commands
-from tests.fixtures import forking
 from tests.functional import base
 
 
@@ -25,7 +24,7 @@ class WhyTest(base.CloudTest):
     def process(self, *args):
         """The output of the command as a process, which must succeed."""
         state = ('--state-dir', self.cloud.state_dir)
-        code, out, err = forking.run([commands.MODULE, 'why', *args, *state], timeout_s=60)
+        code, out, err = commands.forked(['why', *args, *state], timeout_s=60)
         self.assertEqual(0, code, err)
         return out
 

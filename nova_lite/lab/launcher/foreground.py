@@ -24,6 +24,7 @@ from nova_lite.lab.launcher import options
 from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import state_dir
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
@@ -64,6 +65,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if snapshot is not None:
         continuing.begin(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
+    shape.write(cloud.places)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     malloc.limit_arenas()
     with _clock(cloud):

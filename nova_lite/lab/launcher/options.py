@@ -7,6 +7,7 @@ from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import shape
 from nova_lite.wsgi import server
 
 # The options that a cloud takes from a snapshot, beside --set.
@@ -30,6 +31,8 @@ def read(args):
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')
         snapshot = cloud_snapshots.read(args.snapshot)
         chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
+    elif not args.fresh:
+        chosen = shape.completed(args.state_dir, chosen, database)
     given = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
     exposure.require_safe({auth, given.api.auth_strategy}, args.listen)

@@ -72,7 +72,9 @@ class ServersTest(testtools.TestCase):
     def read(self, *words):
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
-        settings, _snapshot = options.read(parser.parse_args(words))
+        settings, _snapshot = options.read(
+            parser.parse_args([*words, '--state-dir', self.directory.path])
+        )
         return settings.bus, settings.database
 
     def file(self, text):

@@ -1,0 +1,92 @@
+"""The shape of a cloud: what its next start must not change, kept in its state directory.
+
+With fewer cells or hosts their servers would have no host, and with databases in another place the
+cloud would be empty, while its guests and placement would not.
+"""
+
+import json
+import os
+import typing
+
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.lab.launcher import kept_files
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import state_dir
+
+FILE = 'shape.json'
+COUNTED = ('cells', 'hosts')
+FILES = 'files of the state directory'
+
+
+class OtherShape(exception.Conflict):
+    msg = (
+        'The cloud in %(directory)s has %(found)s (%(file)s), not %(given)s. %(instead)s, choose '
+        'another --state-dir or --name, or delete the cloud and start an empty one with `%(fresh)s`.'
+    )
+
+
+def recorded(directory: str) -> dict[str, typing.Any]:
+    """Return {name: value} of the cloud in a state directory, {} without one. Raise Spoiled."""
+    path = _path(directory)
+    if not os.path.exists(path):
+        return {}
+    found = kept_files.values(directory, path, ('databases',))
+    for name in COUNTED:
+        if not isinstance(found.get(name), int) or found[name] < 1:
+            raise kept_files.spoiled(directory, path, f'it has no number of {name}')
+    return typing.cast(dict[str, typing.Any], found)
+
+
+def completed(
+    directory: str, chosen: dict[str, typing.Any], database: str | None
+) -> dict[str, typing.Any]:
+    """Return chosen settings, with those of the cloud that is there already.
+
+    chosen: of layout.Settings, without the database. Raise OtherShape, Spoiled.
+    """
+    found = recorded(directory)
+    if not found:
+        return chosen
+    for name in COUNTED:
+        given = chosen.get(name)
+        if given is not None and given < found[name]:
+            raise _other(directory, f'{name}={found[name]}', str(given), f'Omit --{name}')
+    databases = _databases(database)
+    if databases != found['databases']:
+        before = found['databases']
+        instead = 'Omit --db' if before == FILES else f'Use --db or --db-file with {before}'
+        raise _other(directory, f'its databases in {found["databases"]}', databases, instead)
+    return {**{name: found[name] for name in COUNTED}, **chosen}
+
+
+def _other(directory: str, found: str, given: str, instead: str) -> OtherShape:
+    return OtherShape(
+        directory=directory,
+        found=found,
+        given=given,
+        file=_path(directory),
+        instead=instead,
+        fresh=state_dir.command('up', directory) + ' --fresh',
+    )
+
+
+def write(places: layout.Layout) -> None:
+    """Record the shape of a cloud that starts."""
+    settings = places.settings
+    shape = {'databases': _databases(settings.database)}
+    shape.update({name: getattr(settings, name) for name in COUNTED})
+    layout.write(_path(places.root), json.dumps(shape) + '\n')
+
+
+def _databases(url: str | None) -> str:
+    """Return where the databases are, without the password."""
+    if url is None:
+        return FILES
+    found = sa.make_url(url)
+    return f'{found.get_backend_name()}://{found.host}:{found.port or "default port"}'
+
+
+def _path(directory: str) -> str:
+    return os.path.join(directory, FILE)
