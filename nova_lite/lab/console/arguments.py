@@ -17,6 +17,9 @@ CHOICE = re.compile(
     r"(argument .+): invalid choice: '?(?P<given>.*?)'? \(choose from (?P<known>.*)\)"
 )
 LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION)')
+# The name of the function that reads the value.
+VALUE = re.compile(r"(argument .+): invalid (?P<kind>\S+) value: (?P<given>'.*')")
+KINDS = {'int': 'a whole number', 'float': 'a number'}
 UNKNOWN = 'unrecognized arguments: '
 
 
@@ -55,6 +58,9 @@ class Parser(argparse.ArgumentParser):
                 f'{choice[1]}: {choice["given"]!r} does not exist.{like(choice["given"], known)} '
                 f'Use one of: {", ".join(known)}'
             )
+        value = VALUE.fullmatch(message)
+        if value is not None:
+            return f'{value[1]}: {value["given"]} is not {KINDS.get(value["kind"], "a possible value")}'
         if message.startswith(UNKNOWN):
             unknown = message.removeprefix(UNKNOWN).split()
             given = unknown[0].partition('=')[0]
@@ -75,6 +81,13 @@ def like(word: str, known: Iterable[str]) -> str:
     """Return a question about the one of the known words that a word resembles, or ''."""
     found = difflib.get_close_matches(word, [*known], n=1)
     return f' Did you mean {found[0]!r}?' if found else ''
+
+
+def directory(text: str) -> str:
+    """Return the path that an option was given: not '', as of a variable that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError('it is empty; name a directory')
+    return text
 
 
 def count(text: str) -> int:

@@ -4,8 +4,13 @@ from nova_lite import exception
 
 # Their message is the reason after the name of a status of HTTP.
 WITH_STATUS = (exception.Invalid, exception.Conflict, exception.NotImplementedHere)
-# {package of an error's class: what it says about the world rather than about us}
 OF_DATABASES = ('sqlalchemy', 'oslo_db', 'sqlite3', 'alembic')
+# {words of Python: plain words}
+OF_PYTHON = {
+    'invalid literal for int': 'it is not a whole number',
+    'could not convert string to float': 'it is not a number',
+}
+# {package of an error's class: what the error says about the world rather than about us}
 OF_OTHERS = {
     'keystoneauth1': 'A service of the cloud cannot be used',
     'openstack': 'The cloud cannot be used',
@@ -21,6 +26,19 @@ def of(error: Exception) -> str:
     if isinstance(error, WITH_STATUS) and type(error) in WITH_STATUS and 'reason' in error.kwargs:
         return str(error.kwargs['reason'])
     return str(error)
+
+
+def cause(error: Exception) -> str:
+    """Return the reason of an error with a file or a value, without the words of Python."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, UnicodeError):
+        return 'it is not text'
+    text = str(error)
+    for words, plain in OF_PYTHON.items():
+        if words in text:
+            return plain
+    return text
 
 
 def of_library(error: Exception) -> str | None:

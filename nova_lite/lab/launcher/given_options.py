@@ -8,6 +8,7 @@ import difflib
 from oslo_config import cfg
 
 from nova_lite import conf as conf_module
+from nova_lite.lab.console import messages
 
 # oslo.messaging registers its options when a transport is made.
 MESSAGING = 'oslo_messaging_'
@@ -91,5 +92,5 @@ def _check_value(conf, group, name, value):
         conf.set_override(name, value, group=None if group == 'DEFAULT' else group)
     except ValueError as error:
         raise ValueError(
-            f'--set {group}.{name} does not take the value {value}: {error}'
+            f'--set {group}.{name} does not take the value {value}: {messages.cause(error)}'
         ) from error

@@ -3,6 +3,7 @@
 import shlex
 
 from nova_lite.daemons import exposure
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import given_options
@@ -109,7 +110,7 @@ def _lines(path, option):
         with open(path) as file:
             found = [line.strip() for line in file]
     except (OSError, UnicodeError) as error:
-        raise ValueError(f'{option}: {path} cannot be read: {error}') from error
+        raise ValueError(f'{option}: {path} cannot be read: {messages.cause(error)}') from error
     found = [line for line in found if line and not line.startswith('#')]
     if not found:
         raise ValueError(f'{option}: {path} has no URL')

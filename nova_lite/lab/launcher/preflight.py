@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab.console import messages
 from nova_lite.virt.sim import profile
 
 DATABASES = ('mysql+pymysql', 'mariadb+pymysql', 'postgresql+psycopg')
@@ -50,7 +51,7 @@ def check_profile(source):
     try:
         profile.load(source)
     except (profile.ProfileError, OSError, UnicodeError) as error:
-        raise ValueError(f'cannot use --profile {source}: {error}') from error
+        raise ValueError(f'cannot use --profile {source}: {messages.cause(error)}') from error
 
 
 def check_outside(path, directory):

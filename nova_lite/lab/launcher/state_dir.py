@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
+from nova_lite.lab.console import arguments
 
 # Variables that name a cloud: by its state directory, or by a file in that.
 VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
@@ -113,6 +114,7 @@ def add_names(group):
     """Add --state-dir, --name and --config-dir to a group of which one may be used."""
     group.add_argument(
         '--state-dir',
+        type=arguments.directory,
         metavar='DIR',
         help=f'state directory of the cloud (default: that of {VARIABLE}, else of '
         f'{CLIENTS_FILE}, else {_escaped(unnamed())})',
@@ -127,6 +129,7 @@ def add_names(group):
     )
     group.add_argument(
         '--config-dir',
+        type=arguments.directory,
         metavar='DIR',
         help='deployment, by the directory of its configuration, such as /etc/nova-lite',
     )

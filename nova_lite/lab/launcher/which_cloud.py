@@ -108,6 +108,9 @@ def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Clo
 
 
 def _named_by_option(directory: str, *, deployed: bool) -> Cloud:
+    if os.path.exists(directory) and not os.path.isdir(directory):
+        reason = 'is a file. Name a directory, such as one that `nova-lite list` shows'
+        raise NotThere(directory=directory, reason=reason)
     if not deployed and deployment.is_one(directory):
         reason = 'has the configuration of a deployment. Name it with --config-dir'
         raise NotThere(directory=directory, reason=reason)

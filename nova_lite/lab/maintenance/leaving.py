@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from nova_lite import exception
+from nova_lite.lab.console import arguments
 from nova_lite.lab.console import durations
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import mover
@@ -21,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--max',
-        type=_count,
+        type=arguments.count,
         default=4,
         metavar='N',
         help='moves in progress at a time (default: %(default)s)',
@@ -43,13 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--plan', action='store_true', help='print the plan and exit')
     parser.add_argument('--yes', action='store_true', help='do not ask for consent')
     parser.add_argument('--json', action='store_true', help='print the result as JSON')
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError('must be at least 1')
-    return number
 
 
 class Leaving:
