@@ -93,9 +93,9 @@ def _choose(args: argparse.Namespace) -> None:
     args.which = which_cloud.of(args)
     if args.which is None:
         return
-    print(args.which, file=sys.stderr, flush=True)
     if args.which.deployed:
         deployed.require(args)
+    print(args.which, file=sys.stderr, flush=True)
     args.state_dir = None if args.which.deployed else args.which.directory
 
 

@@ -11,7 +11,8 @@ import textwrap
 import typing
 
 WRONG = 2
-OPTION = re.compile(r'--[a-z][a-z-]*')
+# In the list of options that --help prints.
+OPTION = re.compile(r'^  (?:-\w\S*(?: \S+)?, )?(--[a-z][a-z-]*)', re.MULTILINE)
 # Messages of argparse, which quotes choices or not, by its version.
 CHOICE = re.compile(
     r"(argument .+): invalid choice: '?(?P<given>.*?)'? \(choose from (?P<known>.*)\)"
@@ -30,10 +31,13 @@ class Parser(argparse.ArgumentParser):
     command without the subcommand that it needs prints its help.
     """
 
+    _given: Sequence[str] = ()
+
     def parse_known_args(  # type: ignore[override]  # fewer overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Return (arguments, []), or end the process."""
+        self._given = [*(sys.argv[1:] if args is None else args)]
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f'{UNKNOWN}{" ".join(unknown)}')
@@ -42,8 +46,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> typing.NoReturn:
         """Print an error and where the arguments are explained; end the process."""
         if LACKING.fullmatch(message):
-            self.print_help()
-            self.exit(0)
+            if not self._given:
+                self.print_help()
+                self.exit(0)
+            message = f'{UNKNOWN}{self._given[0]}'
         text = (
             f'{self.prog}: {self._proposing(message)}\n`{self.prog} --help` explains the arguments.'
         )
@@ -65,7 +71,7 @@ class Parser(argparse.ArgumentParser):
             unknown = message.removeprefix(UNKNOWN).split()
             given = unknown[0].partition('=')[0]
             if given.startswith('-'):
-                known = OPTION.findall(self.format_usage())
+                known = OPTION.findall(self.format_help())
                 return f'there is no option {given}.{like(given, known)}'
             return f'it takes no further argument, such as {given!r}'
         return message

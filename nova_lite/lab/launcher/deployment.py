@@ -19,7 +19,10 @@ FILES = (COMMON, CONTROL, 'api.conf')
 
 
 class Unreadable(exception.Invalid):
-    msg = 'The configuration in %(directory)s cannot be used: %(reason)s.'
+    msg = (
+        'The configuration in %(directory)s cannot be used: %(reason)s. Correct it, or choose another '
+        '--config-dir.'
+    )
 
 
 def is_one(directory: str) -> bool:

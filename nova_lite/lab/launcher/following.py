@@ -23,7 +23,7 @@ AGAIN_S = 2.0
 
 class NotSent(exception.Invalid):
     msg = (
-        'The daemons send no notifications. Set [oslo_messaging_notifications]driver = messagingv2 in a '
+        'The daemons send no notifications. To use this command, set [oslo_messaging_notifications]driver = messagingv2 in a '
         'file that all of them read, and restart them.'
     )
 

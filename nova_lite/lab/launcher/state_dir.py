@@ -32,7 +32,9 @@ class NoCloud(exception.Invalid):
 
 
 class Unreadable(exception.Invalid):
-    msg = 'The file %(path)s cannot be used: %(reason)s. `%(up)s` writes it again.'
+    msg = (
+        'The file %(path)s cannot be used: %(reason)s. Correct it, or write it again with `%(up)s`.'
+    )
 
 
 def default():

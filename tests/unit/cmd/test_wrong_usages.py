@@ -1,0 +1,229 @@
+"""Wrong usages: each is refused with a cause and a way out, with exit code 2 and no traceback.
+
+A row has the arguments, and texts of the cause and of the way out. HELP, FILES and DIR stand for
+paths. Commands without a cloud option get a state directory in which there is no cloud. Usages that
+need a running cloud are in tests/functional/test_wrong_usages.py.
+"""
+
+import os
+import shlex
+
+import fixtures
+import testtools
+
+from nova_lite.cmd import main
+from nova_lite.lab.console import completion
+from tests.fixtures import commands
+
+HELP = '--help` explains the arguments'
+NO_CLOUD = 'Start one with `nova-lite up'
+STOPPED = 'Start it with `nova-lite up'
+SNAPSHOT = 'Use a file that `nova-lite snapshot save` has written'
+DATABASE = 'write it as mysql+pymysql://user:password@host:port'
+UP = (
+    ('up --detatch', 'there is no option --detatch', "Did you mean '--detach'?"),
+    ('up --cells', '--cells: expected one argument', HELP),
+    ('up --cells many', "'many' is not a whole number", HELP),
+    ('up --cells 0', '--cells', '1 or more'),
+    ('up --cells -1', '--cells', '1 or more'),
+    ('up --hosts 1.5', "'1.5' is not a whole number", HELP),
+    ('up --port 70000', 'not 70000', 'from 1 to 65535'),
+    ('up --port x', "'x' is not a whole number", HELP),
+    ('up --listen 0.0.0.0 --auth noauth', 'is an administrator', 'use keystone'),
+    ('up --auth none', "'none' does not exist", 'Use one of: keystone, noauth'),
+    ('up --speed 0', 'not 0', 'a number greater than 0'),
+    ('up --speed nan', 'not nan', 'a number greater than 0'),
+    ('up --speed fast', "'fast' is not a number", HELP),
+    ('up --profile nosuch', 'nosuch', 'default, instant, jittery'),
+    ('up --profile FILES/bad.yaml', 'bad.yaml', 'line 2'),
+    ('up --profile FILES/key.yaml', "unknown key 'failurs'", 'known: extends, failures'),
+    ('up --profile FILES', 'Is a directory', '--profile'),
+    ('up --set x', 'not x', 'GROUP.OPTION=VALUE'),
+    ('up --set quota.instancs=1', 'no option instancs', 'Did you mean instances?'),
+    ('up --set quotas.instances=1', 'no group of options quotas', 'Did you mean quota?'),
+    ('up --set quota.instances=many', 'the value many', 'it is not a whole number'),
+    ('up --bus rabbit://b', 'a single --bus URL', '{cell}'),
+    ('up --bus amqp://b/{cell}', 'does not support amqp', 'write it as rabbit://'),
+    ('up --bus rabbit://a --bus rabbit://b', 'there are 2', 'need 3 --bus URLs'),
+    ('up --bus-file /nowhere', '/nowhere cannot be read', 'No such file'),
+    ('up --bus-file FILES/empty', 'has no URL', '--bus-file'),
+    ('up --db mysql://h', 'does not support mysql', DATABASE),
+    ('up --db x', 'not the URL of a database server', DATABASE),
+    ('up --db mysql+pymysql://h/name', 'must not name a database', 'each cell gets its own'),
+    ('up --db-file FILES/binary', 'binary cannot be read', 'it is not text'),
+    ('up --from /nowhere', 'No such file', SNAPSHOT),
+    ('up --from FILES/empty', 'empty cannot be used', SNAPSHOT),
+    ('up --from FILES/binary', 'binary cannot be used', SNAPSHOT),
+    ('up --until-exit 999999999', 'no process has the id', HELP),
+    ('up --json', 'prints no JSON', 'use --detach'),
+    ('up --lab --listen 0.0.0.0', 'no live page', '--lab'),
+    ('up --state-dir /proc/x', 'No such file', 'choose another with --state-dir'),
+    ('up --state-dir FILES/empty', 'empty is a file', 'Name a directory'),
+    ("up --state-dir ''", 'it is empty', 'name a directory'),
+    ('up --name ../x', "'../x' is not a name", 'letters, digits'),
+    ('up --name one --state-dir /x', 'not allowed with argument --name', HELP),
+    ('up --config-dir FILES', 'deployment of FILES', 'systemctl start nova-lite.target'),
+)
+CLOUDS = (
+    ('upp', "'upp' does not exist", "Did you mean 'up'?"),
+    ('--versin', 'there is no option --versin', "Did you mean '--version'?"),
+    ('status --jsn', 'there is no option --jsn', "Did you mean '--json'?"),
+    ('list all', "'all'", HELP),
+    ('env --cloud demo', 'There is no cloud', NO_CLOUD),
+    ('env --config-dir FILES', 'no [api_database]connection', 'control.conf'),
+    ('reset nosuch/x', "'nosuch/x' is not a name", HELP),
+    ("reset --save ''", "'' is not a name", HELP),
+    ('reset --save a --list', 'not allowed with argument --save', HELP),
+    ('reset', 'it does not run', STOPPED),
+    ('reset --config-dir FILES', '`nova-lite reset` does not work', 'tools of the servers'),
+    ('snapshot sav x', "'sav' does not exist", "Did you mean 'save'?"),
+    ('snapshot save', 'required: FILE', HELP),
+    ('snapshot show /nowhere', 'No such file', SNAPSHOT),
+    ('snapshot show FILES', 'FILES cannot be used', SNAPSHOT),
+    ('snapshot save FILES/x', 'it does not run', STOPPED),
+    ('fork', 'required: TO', HELP),
+    ('fork FILES/y', 'it does not run', STOPPED),
+    ('stop --timeout soon', "'soon' is not a number of seconds", HELP),
+    ('stop --delete --state-dir FILES/other', 'There is no cloud in FILES/other', '--state-dir'),
+    ('demo --scene bot', "'bot' does not exist", "Did you mean 'boot'?"),
+    ('verify', 'There is no cloud', NO_CLOUD),
+    ('verify --settle x', "'x' is not a number of seconds", HELP),
+    ('verify --config-dir /nowhere', '/nowhere is no directory', 'control.conf'),
+    ('verify --config-dir FILES/other', 'has no *.conf files', 'FILES/other'),
+    ('verify --config-dir FILES/broken', 'FILES/broken', 'cannot be used'),
+    ('verify --config-dir FILES', 'no [api_database]connection', 'control.conf'),
+    ('verify --state-dir FILES', 'configuration of a deployment', 'Name it with --config-dir'),
+    ('completion csh', "'csh' does not exist", 'Use one of: bash, zsh, fish'),
+    ('logs -n x', "'x' is not a number, 1 or more", HELP),
+    ('logs --deamon api', 'there is no option --deamon', "Did you mean '--daemon'?"),
+    ('logs', 'There is no cloud', NO_CLOUD),
+)
+OPERATIONS = (
+    ('clock fast', "'fast' does not exist", 'Use one of: show, freeze, resume, advance, rate'),
+    ('clock advance', 'required: DURATION', HELP),
+    ('clock advance 5', "'5' is not a duration", 'such as 90s, 1h30m or 2d'),
+    ('clock advance 5y', "'5y' is not a duration", 'such as 90s, 1h30m or 2d'),
+    ('clock rate x', "'x' is not a number", HELP),
+    ('clock show --config-dir FILES', 'clocks of their machines', 'Use a cloud of `nova-lite up`'),
+    ('fault ad', "'ad' does not exist", "Did you mean 'add'?"),
+    ('fault add', '--verb --service is required', HELP),
+    ('fault add --service nov', "'nov' does not exist", 'Use one of: placement, network'),
+    ('fault add --verb spawn --service image', 'not allowed with argument --verb', HELP),
+    ('fault add --verb spawn --status 503', '--status', 'cannot be used with --verb'),
+    ('fault add --service image --host x', '--host', 'cannot be used with --service'),
+    ('fault add --verb spawn --when befor', "'befor' does not exist", "Did you mean 'before'?"),
+    ('fault add --verb spawn --first x', "'x' is not a whole number", HELP),
+    ('fault add --verb spawn --metadata x', 'not x', 'KEY=PATTERN'),
+    ('fault add --service image --request x', 'not x', "such as 'PUT /allocations*'"),
+    ('fault clear x', "'x' is not a whole number", HELP),
+    ('host of cell1-host1', "'of' does not exist", "Did you mean 'off'?"),
+    ('host off', 'required: NAME', HELP),
+    ('host off x --config-dir FILES', 'does not work', 'systemctl stop nova-lite-compute@CELL'),
+    ('cell dwn cell1', "'dwn' does not exist", "Did you mean 'down'?"),
+    ('cell down cell1', 'it does not run', STOPPED),
+    ('bus cutt', "'cutt' does not exist", "Did you mean 'cut'?"),
+    ('bus cut top x', "'x'", HELP),
+    ('saga lst', "'lst' does not exist", "Did you mean 'list'?"),
+    ('saga show', 'required: UUID', HELP),
+    ('saga steps nosuch', "no kind of saga 'nosuch'", 'Use one of: attach-interface'),
+    ('saga break web', 'is required', HELP),
+    ('saga break web --before x --list', 'not allowed with argument --before', HELP),
+    ('saga break --remove x', "'x' is not a possible value", HELP),
+    ('saga step web --timeout x', "'x' is not a number of seconds", HELP),
+    ('saga go web --config-dir FILES', 'without a debugger', '`nova-lite saga list`'),
+    ('saga list', 'There is no cloud', NO_CLOUD),
+    ('why', 'required: SERVER', HELP),
+    ('why web host x', "'x'", HELP),
+    ('events --count 0', "'0' is not a number, 1 or more", HELP),
+    ('events --follow --count 1', 'not allowed with argument --follow', HELP),
+    ('config-drive', 'required: SERVER', HELP),
+    ('config-drive web', 'There is no cloud', NO_CLOUD),
+    ('drain-host', 'required: HOST', HELP),
+    ('drain-host h --cold-only --live-only', 'not allowed with argument --cold-only', HELP),
+    ('drain-host h --max 0', "'0' is not a number, 1 or more", HELP),
+    ('drain-host h --os-cloud a --name b', 'not allowed with argument --os-cloud', HELP),
+    ('drain-host h', 'There is no cloud', NO_CLOUD),
+    ('undrain', 'required: HOST', HELP),
+    ('evacuate-host h --timeout x', "'x' is not a number of seconds", HELP),
+    ('bench bot', "'bot' does not exist", "Did you mean 'boot'?"),
+    ('bench boot --also x', "'x' is not a whole number", HELP),
+    ('bench boot', 'does not exist', '`nova-lite up'),
+    ('bench boot --config-dir FILES', 'CPU time', 'Use a cloud of `nova-lite up`'),
+)
+NAMING = {'--state-dir', '--name', '--config-dir', '--os-cloud'}
+# They take no cloud, or a row of theirs refuses an option before.
+WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion'}
+WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
+
+
+class WrongUsagesTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        base = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', base))
+        self.none = os.path.join(base, 'none')
+        self.files = os.path.join(base, 'files')
+        for name, content in (
+            ('empty', b''),
+            ('binary', b'\xff\x00' * 100),
+            ('bad.yaml', b'a: [\n'),
+            ('key.yaml', b'failurs: []\n'),
+            ('control.conf', b'[DEFAULT]\n'),
+            ('broken/control.conf', b'no section\n'),
+            ('other/file', b''),
+        ):
+            path = os.path.join(self.files, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'wb') as file:
+                file.write(content)
+
+    def check(self, line, cause, way_out):
+        """Run a command with a wrong usage, which must not have an effect."""
+        argv = shlex.split(line.replace('FILES', self.files))
+        if argv[0] not in WITHOUT_CLOUD and not NAMING.intersection(argv):
+            argv += ['--state-dir', self.none]
+        code, out, errors = commands.run(*argv)
+        self.assertEqual((2, ''), (code, out), f'{line}: {errors}')
+        errors = ' '.join(errors.split())
+        for text in (cause, way_out):
+            self.assertIn(text.replace('FILES', self.files), errors, line)
+        for words in WORDS_OF_LIBRARIES:
+            self.assertNotIn(words, errors, line)
+        self.assertTrue(errors.startswith(('nova-lite', 'Reading')), errors)
+
+    def test_starting(self):
+        for row in UP:
+            self.check(*row)
+
+    def test_clouds(self):
+        for row in CLOUDS:
+            self.check(*row)
+
+    def test_operations(self):
+        for row in OPERATIONS:
+            self.check(*row)
+
+    def test_typing_errors(self):
+        """Each command, action, choice and long option with a letter too few is proposed."""
+        found = [*completion.commands(lambda argv: main.parser(argv[:1]).parse_args(argv))]
+        proposed = 0
+        for command in found:
+            known = [*command.choices, *(name for each in command.options for name in each.names)]
+            for name in known:
+                wrong = name[:-2] + name[-1]
+                is_beginning = any(each.startswith(wrong) for each in known)
+                if len(name) < 4 or is_beginning or (name.startswith('-') and command.choices):
+                    continue
+                code, _out, errors = commands.run(*command.words, wrong)
+                self.assertEqual(2, code, (command.words, wrong))
+                if 'required' not in errors:
+                    self.assertIn('Did you mean', errors, (command.words, wrong))
+                    proposed += 1
+        self.assertLess(100, proposed)
+
+    def test_a_command_without_a_subcommand(self):
+        """Its help is printed, which is no error."""
+        for argv in ((), ('saga',), ('fault',), ('snapshot',), ('clock',)):
+            code, out, errors = commands.run(*argv)
+            self.assertEqual((0, ''), (code, errors))
+            self.assertIn('usage: nova-lite', out)
