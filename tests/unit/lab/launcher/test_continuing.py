@@ -15,6 +15,7 @@ from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
 from tests.unit.lab.launcher import test_cloud_snapshots
@@ -233,7 +234,7 @@ class KilledTest(ContinuingCase):
         return {
             str(path.relative_to(places.root)): path.read_bytes()
             for path in pathlib.Path(places.root).rglob('*')
-            if path.is_file() and path.name != layout.LOCK
+            if path.is_file() and path.name != lock.LOCK
         }
 
     @contextlib.contextmanager
