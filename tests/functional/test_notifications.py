@@ -363,6 +363,7 @@ class EventsCommandTest(base.CloudTest):
                 files=(None, out, err),
             )
         self.addCleanup(command.kill)
+        self.assertIn('Cloud in', errors.readline())
         self.assertIn('Following', errors.readline())
         return command, output, errors
 
