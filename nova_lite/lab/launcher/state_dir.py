@@ -15,8 +15,8 @@ from nova_lite.lab.console import arguments
 # Variables that name a cloud: by its state directory, or by a file in that.
 VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
 CONTROL_CONF = os.path.join('etc', 'control.conf')
-# A cloud that has begun to start has one of them.
-MADE = ('secrets.json', CONTROL_CONF)
+# A cloud that has begun to start has it.
+MADE = 'secrets.json'
 
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
@@ -59,7 +59,7 @@ def unnamed():
 
 def is_cloud(directory: str) -> bool:
     """Return whether a directory is the state directory of a cloud that has been started."""
-    return any(os.path.exists(os.path.join(directory, name)) for name in MADE)
+    return os.path.exists(os.path.join(directory, MADE))
 
 
 def has_cloud(directory: str) -> bool:
