@@ -84,7 +84,6 @@ CLOUDS = (
     ('fork', 'required: TO', HELP),
     ('fork FILES/y', 'it does not run', STOPPED),
     ('stop --timeout soon', "'soon' is not a number of seconds", HELP),
-    ('stop --delete --state-dir FILES/other', 'There is no cloud in FILES/other', '--state-dir'),
     ('demo --scene bot', "'bot' does not exist", "Did you mean 'boot'?"),
     ('verify', 'There is no cloud', NO_CLOUD),
     ('verify --settle x', "'x' is not a number of seconds", HELP),
