@@ -59,6 +59,6 @@ def variables(path, name):
         'OS_CLOUD': name,
         **{f'OS_{key.upper()}': value for key, value in chosen['auth'].items()},
         'OS_REGION_NAME': chosen['region_name'],
-        'OS_IDENTITY_API_VERSION': chosen['identity_api_version'],
+        'OS_IDENTITY_API_VERSION': str(chosen['identity_api_version']),
         **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname]),
     }
