@@ -76,7 +76,7 @@ CLOUDS = (
     ('reset --save a --list', 'not allowed with argument --save', HELP),
     ('reset', 'it does not run', STOPPED),
     ('reset --config-dir FILES', '`nova-lite reset` does not work', 'tools of the servers'),
-    ('snapshot sav x', "'sav' does not exist", "Did you mean 'save'?"),
+    ('snapshot saves x', "'saves' does not exist", "Did you mean 'save'?"),
     ('snapshot save', 'required: FILE', HELP),
     ('snapshot show /nowhere', 'No such file', SNAPSHOT),
     ('snapshot show FILES', 'FILES cannot be used', SNAPSHOT),

@@ -58,8 +58,8 @@ class LogFilesTest(testtools.TestCase):
         self.assertEqual(5, len(self.shown('--request', REQUEST)))
         self.assertEqual(1, len(self.shown('--request', REQUEST, '--daemon', 'api')))
         self.assertEqual([], self.shown('--request', 'req-none'))
-        (error,) = self.shown('--daemon', 'sheduler', code=2)
-        self.assertIn('There is no daemon sheduler. Use one of: api, compute', error)
+        (error,) = self.shown('--daemon', 'scheduler.x', code=2)
+        self.assertIn('There is no daemon scheduler.x. Use one of: api, compute', error)
 
     def test_a_process_for_each_daemon(self):
         self.write('api', line(1, 'a', 'first'), line(4, 'a', 'last'))
