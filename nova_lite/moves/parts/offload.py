@@ -93,7 +93,7 @@ class Offload:
 
     @scopes.transaction
     def _record(self, connection: sa.Connection) -> bool:
-        """Record that the server is on no host. Return False if it is soft-deleted instead."""
+        """Record that the server is on no host. Return False if it is deleted for good instead."""
         scope = self.scope
         row = instances.find(connection, scope.instance_uuid)
         if row is None or instances.is_gone(row) or LEFT in scope.results:
@@ -101,6 +101,9 @@ class Offload:
         if row.host != self._host.host:
             return True  # it is on no host, or was evacuated
         if row.deleted_at is not None:
+            # In this transaction, or a restoration might be accepted before the deletion.
+            final = {'task_state': str(states.TaskState.DELETING)}
+            instances.force(connection, row.uuid, final, expect_task=(row.task_state,))
             return False
         changes = {
             'host': None,

@@ -121,8 +121,8 @@ DEFECTS = (
             ('api/servers/delete.py', ', states.TaskState.SHELVING_OFFLOADING)\n', ',)\n'),
             (
                 'moves/parts/offload.py',
-                '        if row.deleted_at is not None:\n            return False\n',
-                '',
+                '        if row.deleted_at is not None:\n',
+                '        if False:\n',
             ),
         ),
     ),
