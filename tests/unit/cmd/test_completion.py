@@ -1,7 +1,6 @@
-"""The completion of arguments, in the shells that are installed."""
+"""The completion of arguments, in the shells themselves."""
 
 import os
-import shutil
 import subprocess
 
 import fixtures
@@ -9,6 +8,7 @@ import testtools
 
 from nova_lite.cmd import main
 from nova_lite.lab.console import completion
+from tests.fixtures import servers
 
 # {words typed so far, the last of which is completed: some of what is proposed}
 TYPED = {
@@ -43,8 +43,7 @@ class CompletionTest(testtools.TestCase):
         return path
 
     def run_shell(self, *argv):
-        if shutil.which(argv[0]) is None:
-            self.skipTest(f'{argv[0]} is not installed')
+        servers.require_programs(argv[0])
         done = subprocess.run(argv, cwd=self.directory, capture_output=True, text=True)
         self.assertEqual((0, ''), (done.returncode, done.stderr), argv)
         return done.stdout

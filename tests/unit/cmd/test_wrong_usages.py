@@ -1,8 +1,7 @@
 """Wrong usages: each is refused with a cause and a way out, with exit code 2 and no traceback.
 
 A row has the arguments, and texts of the cause and of the way out. HELP, FILES and DIR stand for
-paths. Commands without a cloud option get a state directory in which there is no cloud. Usages that
-need a running cloud are in tests/functional/test_wrong_usages.py.
+paths. Commands without a cloud option get a state directory in which there is no cloud.
 """
 
 import os
