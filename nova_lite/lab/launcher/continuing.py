@@ -81,6 +81,20 @@ def brings_profile(places: layout.Layout) -> bool:
     )
 
 
+def resume(
+    snapshot: cloud_snapshots.Snapshot | None, places: layout.Layout, *, fresh: bool = False
+) -> None:
+    """Complete what a killed process has begun, and begin with a Snapshot if there is one.
+
+    fresh: as of `begin`. Then nothing is completed: a release may be unable to do so, and all files
+        are deleted anyway.
+    """
+    if not fresh:
+        complete(places)
+    if snapshot is not None:
+        begin(snapshot, places, fresh=fresh)
+
+
 def begin(
     snapshot: cloud_snapshots.Snapshot, places: layout.Layout, *, fresh: bool = False
 ) -> None:
@@ -99,6 +113,8 @@ def begin(
         copied = os.path.join(draft, BESIDE)
         try:
             shutil.copyfile(snapshot.path, copied)
+            # Others may read the state directory, where the copy waits, but not the passwords.
+            os.chmod(copied, 0o600)
         except OSError as error:
             raise snapshot_file.NotUnpacked(
                 file=snapshot.path, target=copied, cause=error

@@ -61,9 +61,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if until_exit is not None:
         leash.follow(until_exit)
     preflight.check_port(settings)
-    continuing.complete(cloud.places)
-    if snapshot is not None:
-        continuing.begin(snapshot, cloud.places, fresh=fresh)
+    continuing.resume(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
     shape.write(cloud.places)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)

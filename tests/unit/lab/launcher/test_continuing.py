@@ -7,6 +7,7 @@ import itertools
 import os
 import pathlib
 import resource
+import stat
 
 import fixtures
 
@@ -74,6 +75,14 @@ class ContinuingTest(ContinuingCase):
             pathlib.Path(self.path).read_bytes(),
             pathlib.Path(found.path(cloud_snapshots.FRESH)).read_bytes(),
         )
+
+    def test_only_the_owner_may_read_the_copy(self):
+        """The snapshot may be readable for all, and the state directory as well."""
+        os.chmod(self.path, 0o644)
+        places = self.held('second')
+        self.begin(places)
+        copy = cloud_snapshots.Snapshots(places).path(cloud_snapshots.FRESH)
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(copy).st_mode))
 
     def test_what_is_chosen(self):
         found = continuing.settings_of(self.manifest, '/x', {'speed': 2.0, 'port': 1})
@@ -270,6 +279,19 @@ class KilledTest(ContinuingCase):
             self.assertEqual(expected, set(found))
             continuing.complete(places)
             self.assertEqual(found, self.contents(places))
+
+    def test_what_cannot_be_completed(self):
+        """Its release has gone, or the file is damaged: --fresh deletes it unread."""
+        for name in (continuing.ALONE, continuing.BESIDE):
+            places = self.other()
+            left = pathlib.Path(places.root, name)
+            left.write_text('damaged')
+            error = self.assertRaises(snapshot_file.Unusable, continuing.resume, None, places)
+            self.assertIn(str(left), str(error))
+            continuing.resume(None, places, fresh=True)
+            snapshot = cloud_snapshots.read(self.path)
+            continuing.resume(snapshot, places, fresh=True)
+            self.assertFalse(left.exists())
 
     def test_at_any_time(self):
         """The next start finds the former files or those of the snapshot."""
