@@ -60,7 +60,7 @@ class ExposureTest(testtools.TestCase):
     def parse(self, *words):
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
-        return parser.parse_args(words)
+        return parser.parse_args(['--state-dir', '/nowhere', *words])
 
     def snapshot(self, given):
         """Return the path of a snapshot without files, of a cloud with some options."""
@@ -77,11 +77,9 @@ class ExposureTest(testtools.TestCase):
         return path
 
     def test_up_refuses(self):
-        parser = argparse.ArgumentParser()
-        up.add_arguments(parser)
-        asked = parser.parse_args(['--auth', 'noauth', '--listen', '0.0.0.0'])
+        asked = self.parse('--auth', 'noauth', '--listen', '0.0.0.0')
         self.assertIn('noauth', str(self.assertRaises(exposure.Exposed, options.read, asked)))
-        asked = parser.parse_args(['--lab', '--listen', '0.0.0.0'])
+        asked = self.parse('--lab', '--listen', '0.0.0.0')
         self.assertIn('--lab', str(self.assertRaises(ValueError, options.read, asked)))
 
     def test_foreign_pages(self):
