@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 
 import sqlalchemy as sa
@@ -34,6 +35,8 @@ OUTPUT = 'up.out'
 # {daemon: URL of its /healthcheck and /metrics}
 HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
+# Text without control characters. A line break would begin another line of a configuration file.
+LINE = re.compile(r'[^\x00-\x1f\x7f-\x9f\u2028\u2029]*')
 # By nova's default no role may move servers between cells; in a cloud for tests some may.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
 
@@ -95,6 +98,8 @@ def options_of(assignments):
         group, dot, option = name.rpartition('.')
         if not (equals and dot):
             raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
+        if not LINE.fullmatch(assignment):
+            raise ValueError(f'--set {name!r} has a line break or another control character')
         options.setdefault(group, {})[option] = value
     return options
 

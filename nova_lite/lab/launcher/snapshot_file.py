@@ -16,6 +16,7 @@ import zlib
 from nova_lite import exception
 from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+from nova_lite.lab.launcher import layout
 
 FORMAT = 1
 MANIFEST = 'manifest.json'
@@ -30,6 +31,13 @@ LEVEL = 1
 LAST = 253402300799
 
 TEXT = {'type': 'string', 'minLength': 1}
+# A line of a configuration file, as `layout.options_of` accepts it.
+LINE = {'pattern': rf'^{layout.LINE.pattern}\Z'}
+OPTIONS = {
+    'type': 'object',
+    'propertyNames': LINE,
+    'additionalProperties': {'type': ['string', 'number', 'boolean'], **LINE},
+}
 SETTINGS = {
     'cells': {'type': 'integer', 'minimum': 1, 'maximum': 1000},
     'hosts': {'type': 'integer', 'minimum': 1, 'maximum': 100_000},
@@ -37,7 +45,7 @@ SETTINGS = {
     'profile': {'type': ['string', 'null']},
     'speed': {'type': 'number', 'exclusiveMinimum': 0},
     'shared_cidr': {'type': ['string', 'null']},
-    'options': {'type': 'object', 'additionalProperties': {'type': 'object'}},
+    'options': {'type': 'object', 'propertyNames': LINE, 'additionalProperties': OPTIONS},
 }
 DIGEST = schema_parts.whole(
     {'size': {'type': 'integer', 'minimum': 0}, 'sha256': TEXT}, required=['size', 'sha256']

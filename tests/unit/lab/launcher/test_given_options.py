@@ -54,6 +54,11 @@ class GivenOptionsTest(testtools.TestCase):
             name, _equals, value = given.partition('=')
             self.assertIn(f'--set {name} does not take the value {value}', self.refusal(given))
 
+    def test_line_breaks(self):
+        """They would be lines of the files of the configuration."""
+        for given in ('service_user.a=b\n[DEFAULT]', 'service_user.a\nb=c', 'x.y=\x1b[2J'):
+            self.assertIn('control character', self.refusal(given), given)
+
     def test_by_the_command(self):
         code, _printed, errors = commands.run(
             'up', '--state-dir', '/nowhere', '--set', 'api.port=x'

@@ -20,6 +20,16 @@ SETTINGS = {
     'shared_cidr': None,
     'options': {},
 }
+# With a line break, the files of the configuration would have a line more.
+ODD_OPTIONS = (
+    {'api': {'a': 'b\n[DEFAULT]\nstate_path = /x'}},
+    {'api': {'a\nb': 'c'}},
+    {'api]\n[DEFAULT': {'a': 'b'}},
+    {'api': {'a': ['b\nc']}},
+    {'api': {'a': {}}},
+    {'api': {'a': '\x1b]0;title\x07'}},
+    {'api': {'a': '\x85'}},
+)
 CONTENT = b'content of a file' * 1000
 
 
@@ -154,6 +164,7 @@ class SnapshotFileTest(testtools.TestCase):
             {'settings': {**SETTINGS, 'cells': '../..'}},
             {'settings': {**SETTINGS, 'cells': 0}},
             {'settings': None},
+            *({'settings': {**SETTINGS, 'options': options}} for options in ODD_OPTIONS),
             {'taken_at': 'now'},
             {'taken_at': 1e300},
             {'files': {'x': 'y'}},
