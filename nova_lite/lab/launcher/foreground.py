@@ -51,6 +51,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     if fresh:
         for path in files:
             preflight.check_outside(path, cloud.places.root)
+        preflight.check_own(cloud.places.root)
     cloud.places.hold()
     known_clouds.record(cloud.places.root)
     if detach:

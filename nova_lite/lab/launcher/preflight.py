@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import lock
 from nova_lite.virt.sim import profile
 
 DATABASES = ('mysql+pymysql', 'mariadb+pymysql', 'postgresql+psycopg')
@@ -61,6 +62,17 @@ def check_outside(path, directory):
         raise ValueError(
             f'{path} lies in the state directory {directory}, whose files --fresh deletes. '
             'Move it to another directory'
+        )
+
+
+def check_own(directory):
+    """Raise ValueError if --fresh deletes files of a directory in which no cloud was started."""
+    if not os.path.isdir(directory) or os.path.exists(os.path.join(directory, lock.LOCK)):
+        return
+    if os.listdir(directory):
+        raise ValueError(
+            f'--fresh deletes all files of the state directory, and {directory} has files of '
+            'others: no cloud was started there. Choose another directory'
         )
 
 

@@ -171,6 +171,19 @@ class RefusedTest(ContinuingCase):
             self.assertIn(text, str(error))
             self.assertEqual(before, os.listdir(self.places.root))
 
+    def test_a_directory_of_others(self):
+        """--fresh deletes what a cloud has made, not the files of a directory named by mistake."""
+        self.useFixture(fixtures.EnvironmentVariable('no_proxy'))
+        self.useFixture(fixtures.EnvironmentVariable('NO_PROXY'))
+        directory = pathlib.Path(self.directory.join('home'))
+        directory.mkdir()
+        directory.joinpath('mine').write_text('kept')
+        # With that port, no cloud starts in any case.
+        settings = layout.Settings(state_dir=str(directory), port=0)
+        error = self.assertRaises(ValueError, foreground.run, settings, fresh=True)
+        self.assertIn(f'{directory} has files of others', str(error))
+        self.assertEqual(['mine'], os.listdir(directory))
+
     def test_a_damaged_one_does_not_delete_a_former_cloud(self):
         # The directory of a ZIP archive is at its end, and is whole.
         with open(self.path, 'r+b') as file:
