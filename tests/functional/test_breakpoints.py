@@ -205,11 +205,11 @@ class OwnTest(own_cloud.OwnCloudTest):
     def kept(self):
         """Breakpoints and stopped sagas are part of the state of a cloud."""
         uuid = self.stage.boot()
-        self.cloud.cloud.save('before')
+        self.cloud.save('before')
         self.stage.debugger.add('claim-on-destination', server=uuid)
         self.stage.migrate()
         place = self.stage.wait()
-        self.cloud.cloud.save('within')
+        self.cloud.save('within')
         path = os.path.join(self.cloud.state_dir, 'a.snapshot')
         self.cloud.cloud.snapshot(path)
         self.cloud.cloud.reset('before')

@@ -353,20 +353,20 @@ class FailuresTest(moves_base.MovesTest):
         self.cloud.wait(server, 'VERIFY_RESIZE')
         self.crossing.idle(server)
         source = self.cloud.cloud.daemons['compute-cell1'].manager
-        (cold, *_) = source.parts
-        restore, refused = cold._cold.restore, runtime.Event()
+        driver = source.site.driver
+        restore, refused = driver.revert_migration, runtime.Event()
 
-        def restore_late(*args):
+        def restore_late(*args, **options):
             if not refused.is_set():
                 self.delete(server)
-            return restore(*args)
+            return restore(*args, **options)
 
         def refuse(*_args, **_options):
             refused.set()
             raise exception.DriverError(reason='a test says so')
 
-        self.patch(cold._cold, 'restore', restore_late)
-        self.patch(cold._cold, 'discard', refuse)
+        self.patch(driver, 'revert_migration', restore_late)
+        self.patch(driver, 'confirm_migration', refuse)
         self.stage.act(server, 'revertResize')
         self.hurry(server)
         self.assertTrue(refused.is_set())

@@ -111,7 +111,7 @@ class FaultsTest(own_cloud.OwnCloudTest):
     def test_a_reset_heals(self):
         server = self.boot('cell1-host1')
         self.faults.add({'verb': 'spawn'})
-        self.cloud.cloud.save('before')
+        self.cloud.save('before')
         for _number in range(2):
             self.faults.add({'verb': 'spawn'})
             self.faults.switch_cell('cell1', up=False)

@@ -168,7 +168,7 @@ class LivePageTest(base.CloudTest):
         self.get('/page/servers/unknown', 404)
 
     def test_viewers_end_when_the_cloud_is_reset_or_stopped(self):
-        self.cloud.cloud.save('fresh')
+        self.cloud.save('fresh')
         verification.find(self.cloud.state_dir)
         self.assertIsNotNone(self.first(lambda found: found['audit'])['audit'])
         for end in (self.cloud.cloud.reset, self.cloud.restart):
@@ -184,7 +184,7 @@ class LivePageTest(base.CloudTest):
             self.cloud.connections.clear()
 
     def test_viewers_see_nothing_of_a_reset_that_waits(self):
-        self.cloud.cloud.save('fresh')
+        self.cloud.save('fresh')
         # The reset waits for this effect longer than the feed pauses.
         with self.stream() as documents, self.cloud.cloud.incarnation.passing():
             next(documents)

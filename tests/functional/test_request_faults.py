@@ -44,7 +44,7 @@ class RequestFaultsTest(own_cloud.OwnCloudTest):
         began = runtime.monotonic()
         list(network.ports())
         self.assertLessEqual(DELAY_S, runtime.monotonic() - began)
-        self.cloud.cloud.save('before')
+        self.cloud.save('before')
         self.cloud.cloud.reset('before')
         self.assertEqual([], self.faults.show()['failures'])
 
