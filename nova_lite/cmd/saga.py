@@ -89,7 +89,7 @@ def _add_breakpoints(action: argparse.ArgumentParser) -> None:
     wanted.add_argument(
         '--before', metavar='STEP', help='id of the step, as `nova-lite saga steps` shows it'
     )
-    wanted.add_argument('--list', action='store_true', help='only list what there is')
+    wanted.add_argument('--list', action='store_true', help='list the breakpoints; set none')
     wanted.add_argument(
         '--remove',
         type=breakpoints.number,

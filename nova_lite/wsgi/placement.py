@@ -1,4 +1,4 @@
-"""The real openstack-placement as a WSGI application of ours.
+"""The real openstack-placement as a WSGI application.
 
 Nothing of placement is replaced. Over a database server the application is the one that
 `placement.deploy.loadapp` returns. Over SQLite the same middleware is put together here in the same
@@ -40,7 +40,7 @@ from nova_lite.private_apis import placement as internals
 from nova_lite.wsgi import serial
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
-# Beyond two for each thread.
+# Connections in the pool beyond two for each thread.
 SPARE_CONNECTIONS = 4
 
 Around: typing.TypeAlias = Callable[[wsgi.WSGIApplication], wsgi.WSGIApplication]
@@ -73,12 +73,12 @@ class Tuning(typing.Protocol):
     def check_tokens(
         self, application: wsgi.WSGIApplication, conf: cfg.ConfigOpts
     ) -> wsgi.WSGIApplication:
-        """Return what checks tokens, around an application."""
+        """Return an application inside the layer that checks tokens."""
         ...
 
 
 class Application:
-    """Placement over an SQLite file, which can be reset. The WSGI callable"""
+    """The WSGI application of placement over an SQLite file, which can be reset."""
 
     def __init__(self, conf: cfg.ConfigOpts, tuning: Tuning | None = None) -> None:
         self._conf, self._tuning = conf, tuning
@@ -90,7 +90,7 @@ class Application:
         return self._application(environ, start_response)
 
     def end(self) -> None:
-        """Finish the request that writes. Others are refused until `renew`."""
+        """Wait for the request in progress. All other requests are refused until `renew`."""
         self._serial.end()
 
     def renew(self) -> None:
@@ -123,13 +123,13 @@ def make_app(
     sync: bool = True,
     tuning: Tuning | None = None,
 ) -> typing.Any:
-    """Build the placement application.
+    """Return the placement application.
 
     database_url:  SQLAlchemy URL; SQLite only with one process
     auth_strategy: keystone, or noauth where the token `admin` is an administrator
     keystone:      options of [keystone_authtoken] by name: auth_url, username, …
-    threads:       of this process that serve it; sizes the pool of connections
-    sync:          bring the schema up to date first; leave it to one of several processes
+    threads:       number of threads that serve placement; sizes the pool of connections
+    sync:          whether to bring the schema up to date; of several processes, only one should
     tuning:        changes of placement, over SQLite only; None for none
     """
     is_sqlite = sqlalchemy.make_url(database_url).get_backend_name() == 'sqlite'
@@ -187,11 +187,11 @@ def make_conf(
 
 
 def size_pool(conf: cfg.ConfigOpts, threads: int) -> None:
-    """Set the connection pool sizes that the configuration files leave open.
+    """Set the sizes of the connection pool that the configuration files leave open.
 
-    A claim that lost a race reads providers on a second connection while it holds its
-    first. With fewer than two for each thread, threads that all hold one would wait for
-    each other until the pool times out.
+    A claim that lost a race reads providers on a second connection while it holds its first
+    connection. With fewer than two connections for each thread, threads that each hold one
+    connection would wait for each other until the pool times out.
     """
     sizes = {'max_pool_size': threads, 'max_overflow': threads + SPARE_CONNECTIONS}
     for name, size in sizes.items():
@@ -200,7 +200,7 @@ def size_pool(conf: cfg.ConfigOpts, threads: int) -> None:
 
 
 def use_database(conf: cfg.ConfigOpts, tuning: Tuning | None = None) -> None:
-    """Point placement at the database of `conf`, whatever it used before."""
+    """Make placement use the database of `conf` instead of the one that it used before."""
     settings = dict(conf.placement_database)
     del settings['sync_on_startup']
     url = mariadb_url.completed(sqlalchemy.make_url(settings['connection']))
@@ -220,15 +220,16 @@ def use_database(conf: cfg.ConfigOpts, tuning: Tuning | None = None) -> None:
 
 @functools.cache
 def _with_row_ids(cursors: type) -> type:
-    """Return a class of cursors with the attribute that placement reads, but uses for nothing.
+    """Return a class of cursors with the attribute lastrowid, which placement reads.
 
-    Psycopg 2 had it; PostgreSQL has had no such ids for many years.
+    Placement does not use its value. psycopg 2 had the attribute; PostgreSQL no longer has such
+    ids.
     """
     return type('Cursor', (cursors,), {'lastrowid': None})
 
 
 def give_row_ids(engine: sqlalchemy.Engine) -> None:
-    """Make placement write allocations through psycopg 3."""
+    """Enable placement to write allocations through psycopg 3."""
 
     @sqlalchemy.event.listens_for(engine, 'connect')
     def connect(connection: typing.Any, _record: object) -> None:
@@ -254,7 +255,7 @@ def _with_users(
     conf: cfg.ConfigOpts,
     check: Callable[[wsgi.WSGIApplication, cfg.ConfigOpts], wsgi.WSGIApplication],
 ) -> wsgi.WSGIApplication:
-    """Return what knows the user of a request, around the lock.
+    """Return an application inside the layers that find the user of a request.
 
     Placement asks Keystone about a token, and in an embedded cloud the threads that could answer
     may wait for the lock.

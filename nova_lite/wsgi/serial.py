@@ -12,7 +12,7 @@ from nova_lite import runtime
 
 
 class Serial:
-    """Serializes the requests to the inner application. After `end` it refuses them."""
+    """Serializes the requests to the inner application. After `end` all requests are refused."""
 
     def __init__(self, application: wsgi.WSGIApplication) -> None:
         self.application = application
@@ -29,6 +29,6 @@ class Serial:
             return self.application(environ, start_response)
 
     def end(self) -> None:
-        """Wait for the request that runs, and refuse all others."""
+        """Wait for the request in progress, and refuse all later requests."""
         with self.lock:
             self._has_ended = True

@@ -1,7 +1,7 @@
 """Names of traits and resource classes that the requests to a tuned placement share.
 
-Placement reads them again in each request that uses one. They stay true until a request changes
-one, because requests come one after the other, and no other process writes to the file.
+Placement reads the names again in each request that uses one. The names stay true until a request
+changes one: requests come one after the other, and no other process writes to the file.
 """
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ import sqlalchemy
 from nova_lite.lab.tuned_placement import whole
 from nova_lite.private_apis import placement_requests
 
-# No other request makes one of these try again, or write what is there already.
+# Placement does not repeat these requests: no other request runs at the same time.
 ATOMIC = re.compile('/allocations|/resource_providers/[^/]+/(inventories|traits|aggregates)')
 NONE = re.compile('(?!)')
 
 
 class Alone:
-    """Has requests share what they read of names, and makes one transaction of each.
+    """Lets requests share the names that they have read, and makes one transaction of each request.
 
     atomic: see `tuned_placement.of`
     """
@@ -45,7 +45,7 @@ class Alone:
         return self._application(environ, start)
 
     def _lend_names(self, context: typing.Any) -> placement_requests.Names:
-        """Give the request the names that earlier ones have read of the same database."""
+        """Give a request the names that earlier requests have read from the same database."""
         engine = db_api.get_placement_engine()
         if self._names is None or engine is not self._engine:
             self._engine, self._names = engine, placement_requests.Names(context)

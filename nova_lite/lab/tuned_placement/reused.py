@@ -49,6 +49,6 @@ class KnownAliases:
     @functools.cache
     def alias(table: typing.Any, name: str) -> typing.Any:
         made = sqlalchemy.alias(table, name=name)
-        # Now: the threads that share it find it whole.
+        # Makes the columns now, before other threads share the alias.
         made.c.keys()
         return made

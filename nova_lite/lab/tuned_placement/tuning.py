@@ -25,7 +25,7 @@ VALIDATION = reused.CompiledValidation()
 class Tuning:
     """Implements `nova_lite.wsgi.placement.Tuning`. atomic: see `tuned_placement.of`"""
 
-    # Within `whole.Whole` transactions are parts of a larger one. No greenlets wait for a turn.
+    # Within `whole.Whole` transactions are parts of a larger transaction. There are no greenlets.
     engine_options: Mapping[str, typing.Any] = {
         'flush_on_subtransaction': True,
         'thread_checkin': False,
@@ -53,8 +53,8 @@ class Tuning:
     def connect(self, engine: sqlalchemy.Engine) -> None:
         """Make an engine pool its connections, in WAL mode, and share compiled statements.
 
-        oslo.db opens a connection for each transaction, and a claim has six. WAL
-        with synchronous=NORMAL loses nothing when the process is killed.
+        oslo.db opens a connection for each transaction, and a claim has six transactions. WAL with
+        synchronous=NORMAL loses nothing when the process is killed.
         """
         compiled.share(engine)
         args, options = engine.dialect.create_connect_args(engine.url)

@@ -1,7 +1,7 @@
 """Requests to placement that are one transaction each.
 
-Placement makes transactions of the parts of a request: one of each query at worst, and each
-with a session, a connection from the pool and a message that ends it.
+Placement makes transactions of the parts of a request: in the worst case one for each query. Each
+transaction costs a session, a connection from the pool and a message that ends it.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from placement import db_api
 
 
 class Refused(Exception):
-    """A request is refused, whose transaction is to be undone."""
+    """A request was refused; its transaction is rolled back."""
 
 
 class Whole:
-    """Makes one transaction of each request that reads, and of some that write.
+    """Makes one transaction of each request that reads, and of some requests that write.
 
-    writes: matches the paths of these. Requests that try again after another request was faster
-        are not among them: they would see what they have written themselves
+    writes: matches the paths of the requests that write. Requests that placement repeats after
+        another request was faster are not among them: they would see their own former writes
     """
 
     def __init__(self, application: wsgi.WSGIApplication, writes: re.Pattern[str]) -> None:
@@ -46,7 +46,7 @@ class Whole:
     def _transaction(
         self, environ: wsgi.WSGIEnvironment
     ) -> contextlib.AbstractContextManager[typing.Any]:
-        """Run the transaction of a request; do nothing if placement is to make its own."""
+        """Return the transaction of a request, or nothing if placement is to make its own."""
         if environ['REQUEST_METHOD'] != 'GET' and not self._writes.match(environ['PATH_INFO']):
             return contextlib.nullcontext()
         context = environ['placement.context']
