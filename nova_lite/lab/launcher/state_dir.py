@@ -15,8 +15,8 @@ from nova_lite.lab.console import arguments
 # Variables that name a cloud: by its state directory, or by a file in that.
 VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
 CONTROL_CONF = os.path.join('etc', 'control.conf')
-# A cloud that has begun to start has it.
-MADE = 'secrets.json'
+# A cloud that has begun to start has it, and no directory of another program.
+MADE = 'metadata-secret'
 
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 

@@ -33,6 +33,8 @@ class WhichCloudTest(testtools.TestCase):
         # Their clients' files are of users, beside other clouds.
         self.foreign = os.path.join(self.base, 'config', 'clouds.yaml')
         self.write(self.foreign, clouds(one=2, other=3, production=99))
+        # A name that other programs use as well.
+        self.write(os.path.join(os.path.dirname(self.foreign), 'secrets.json'), '{}')
 
     def set(self, **values):
         """Set variables; None removes one."""
@@ -46,7 +48,7 @@ class WhichCloudTest(testtools.TestCase):
 
     def made(self, directory, port):
         """Make what `nova-lite up` leaves; return the directory."""
-        self.write(os.path.join(directory, 'secrets.json'), '{}')
+        self.write(os.path.join(directory, 'metadata-secret'), 'x')
         self.write(os.path.join(directory, 'etc', 'control.conf'), '[api]\n')
         self.write(os.path.join(directory, 'clouds.yaml'), clouds(**{'nova-lite': port}))
         return directory
