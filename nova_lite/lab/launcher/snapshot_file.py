@@ -36,7 +36,12 @@ LINE = {'pattern': rf'^{layout.LINE.pattern}\Z'}
 OPTIONS = {
     'type': 'object',
     'propertyNames': LINE,
-    'additionalProperties': {'type': ['string', 'number', 'boolean'], **LINE},
+    # Lists come from programs that start a cloud.
+    'additionalProperties': {
+        'type': ['string', 'number', 'boolean', 'array'],
+        'items': {'type': ['string', 'number'], **LINE},
+        **LINE,
+    },
 }
 SETTINGS = {
     'cells': {'type': 'integer', 'minimum': 1, 'maximum': 1000},

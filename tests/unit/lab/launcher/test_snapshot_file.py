@@ -159,6 +159,11 @@ class SnapshotFileTest(testtools.TestCase):
             self.change(**values)
             self.assertIn('manifest.json cannot be read', self.refused(snapshot_file.Damaged))
 
+    def test_options(self):
+        given = {'api': {'a': 'b $c', 'd': 1, 'e': True, 'f': ['g', 'h'], 'i': ''}}
+        self.change(settings={**SETTINGS, 'options': given})
+        self.assertEqual(given, snapshot_file.read(self.path).settings['options'])
+
     def test_a_wrong_manifest(self):
         for values in (
             {'settings': {**SETTINGS, 'cells': '../..'}},
