@@ -83,7 +83,7 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         server, before = self.cloud.boot(), self.images()
         self.back_up(server, 'one')
         answer = self.back_up(server, 'two', rotation=0)
-        self.assertNotIn(answer.json()['image_id'], self.images())
+        self.assertEqual(['image_id'], [*answer.json()])
         self.assertEqual(before, self.images())
 
     def test_booted_from_volume(self):
