@@ -24,6 +24,8 @@ from nova_lite.lab.launcher import state_dir
 ABSENT, STOPPED, STARTING, RUNNING = 'none there yet', 'stopped', 'starting or stopping', 'running'
 ANSWER_S = 1.0
 OPTION = 'an option'
+# Options that delete the cloud.
+DELETING = ('delete', 'fresh')
 # Defaults of the arguments of some commands: those that need no cloud, those whose cloud may be
 # another than that of the variables OS_*, and those of which these variables name the cloud.
 UNUSED = {'uses_cloud': False}
@@ -41,6 +43,13 @@ class TwoClouds(exception.Conflict):
 
 class NotThere(exception.Invalid):
     msg = '%(directory)s %(reason)s'
+
+
+class NotNamed(exception.Invalid):
+    msg = (
+        'This would delete the cloud in %(directory)s, which only %(variable)s names. Name the '
+        'cloud to delete with --state-dir, --name or NOVA_LITE_STATE.'
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +97,7 @@ def _state_of_api(conf: cfg.ConfigOpts) -> str:
 def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Cloud | None:
     """Return the cloud that a command means, None if it needs none or OS_* name another.
 
-    Raise TwoClouds, NotThere.
+    Raise TwoClouds, NotThere, or NotNamed if the command deletes a cloud that only clients name.
     """
     if not hasattr(args, 'state_dir') or not getattr(args, 'uses_cloud', True):
         return None
@@ -100,6 +109,8 @@ def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Clo
         return None
     directory, source = state_dir.implied(environ)
     found = Cloud(directory, source, deployed=deployment.is_one(directory))
+    if source == os_variables.FILE and any(getattr(args, name, False) for name in DELETING):
+        raise NotNamed(directory=directory, variable=source)
     if getattr(args, 'cloud_of_clients', False) and not source and os_variables.are_set(environ):
         return None
     if getattr(args, 'compares_cloud', True):

@@ -68,6 +68,19 @@ class WhichCloudTest(testtools.TestCase):
         for text in (*texts, '--state-dir', 'nova-lite env'):
             self.assertIn(text, shown[1])
 
+    def test_what_deletes_wants_a_name(self):
+        """The variable of clients does not do: who sets it works with that cloud."""
+        place = self.places['one']
+        clients = {os_variables.FILE: os.path.join(place, 'clouds.yaml')}
+        for line in (('up', '--fresh', '--detach'), ('stop', '--delete')):
+            code, text = self.run_in(clients, line=line)
+            self.assertEqual(2, code, line)
+            for each in (place, os_variables.FILE, '--state-dir'):
+                self.assertIn(each, text)
+        self.assertTrue(state_dir.is_cloud(place))
+        named = {**clients, state_dir.VARIABLE: place}
+        self.assertNotIn('This would delete', self.run_in(named, line=('stop', '--delete'))[1])
+
     def test_every_combination(self):
         """An option wins; two variables must agree; one counts; else it is the default cloud."""
         clouds = (None, 'one', 'other')
