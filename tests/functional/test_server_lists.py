@@ -24,6 +24,8 @@ KERNEL, RAMDISK = '0f6d4a52-5d1c-4c4d-8c22-53c0a5d2e3b1', '7a0c9a39-93e9-4b0e-8f
 NOTHING = 'nothing'
 # Filters of which all servers at rest have the same value.
 SAME = {'progress', 'task_state'}
+# Columns whose values are drawn, so that their order says nothing of their servers.
+DRAWN = ('uuid', 'reservation_id')
 # A value of each filter of which no server has one, unless `NOTHING` is one.
 NONE_SUCH = {
     **dict.fromkeys(('launch_index', 'power_state', 'progress'), '77'),
@@ -147,9 +149,9 @@ class ServerListTest(testtools.TestCase):
         else:
             present = sorted({row[column or name] for row in self.rows} - {None, ''}, key=str)
         chosen = [present[0], present[len(present) // 2]] if present else []
-        if name == 'uuid':
+        if name in DRAWN:
             # The others may be of deleted servers, which few lists have.
-            chosen.append(min(row['uuid'] for row in self.usual()))
+            chosen.append(min(row[name] for row in self.usual()))
         if name in TIMES:
             chosen = [text.replace(' ', 'T')[:19] + 'Z' for text in chosen]
         none_such = NONE_SUCH.get(name, NOTHING)
