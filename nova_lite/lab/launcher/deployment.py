@@ -30,12 +30,17 @@ def is_one(directory: str) -> bool:
     return os.path.isfile(os.path.join(directory, CONTROL))
 
 
+def one_line(error: Exception) -> str:
+    """Return the text of an error of the configuration as part of a sentence."""
+    return ' '.join(str(error).split()).rstrip('.')
+
+
 def read(directory: str, files: list[str]) -> cfg.ConfigOpts:
     """Return the configuration in files of a directory. Raise Unreadable."""
     try:
         return conf_module.make_conf(files=files)
     except (cfg.Error, UnicodeError) as error:
-        text = ' '.join(str(error).split()).rstrip('.')
+        text = one_line(error)
         if any(not os.access(path, os.R_OK) for path in files):
             text += '. Run the command as a user who may read it, such as root'
         raise Unreadable(directory=directory, reason=text) from error

@@ -11,8 +11,9 @@ import urllib.parse
 import yaml
 
 from nova_lite.lab.launcher import proxies
+from nova_lite.lab.launcher import state_dir
 
-FILE, CLOUD, AUTH_URL = 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD', 'OS_AUTH_URL'
+FILE, CLOUD, AUTH_URL = state_dir.CLIENTS_FILE, 'OS_CLOUD', 'OS_AUTH_URL'
 VARIABLES = (FILE, CLOUD, AUTH_URL)
 # Without OS_CLIENT_CONFIG_FILE clients look for clouds.yaml here.
 PLACES = ('.', '~/.config/openstack', '/etc/openstack')

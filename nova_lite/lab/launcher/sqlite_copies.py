@@ -46,7 +46,7 @@ def copy(source: str, target: str) -> None:
 
 @contextlib.contextmanager
 def unshared(path: str) -> Iterator[sqlite3.Connection]:
-    """Yield a connection to a copy that nobody else uses, whose changes a crash may spoil."""
+    """Yield a connection to a copy that no other thread uses. A crash may damage the copy."""
     with opened(path) as connection:
         connection.execute('PRAGMA synchronous = OFF')
         connection.execute('PRAGMA journal_mode = MEMORY')

@@ -11,6 +11,7 @@ from oslo_config import cfg
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite.lab.console import arguments
+from nova_lite.lab.launcher import deployment
 
 # Variables that name a cloud: by its state directory, or by a file in that.
 VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
@@ -64,7 +65,7 @@ def is_cloud(directory: str) -> bool:
 
 def has_cloud(directory: str) -> bool:
     """Return whether a directory is that of a cloud or of the configuration of a deployment."""
-    return is_cloud(directory) or os.path.isfile(os.path.join(directory, 'control.conf'))
+    return is_cloud(directory) or deployment.is_one(directory)
 
 
 def name(text):
@@ -157,14 +158,10 @@ def control_conf(directory):
     try:
         found = conf_module.make_conf(files=[path])
     except (cfg.Error, UnicodeError) as error:
-        raise Unreadable(path=path, reason=_one_line(error), up=up) from error
+        raise Unreadable(path=path, reason=deployment.one_line(error), up=up) from error
     if not found.api_database.connection:
         raise Unreadable(path=path, reason='it has no [api_database]connection', up=up)
     return found
-
-
-def _one_line(error):
-    return ' '.join(str(error).split()).rstrip('.')
 
 
 def has_clock(directory):

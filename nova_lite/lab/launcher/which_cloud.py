@@ -147,7 +147,7 @@ def _compare(found: Cloud, environ: Mapping[str, str]) -> None:
         place = os.path.dirname(os.path.abspath(path))
         if _is_same(place, found.directory):
             return
-        if state_dir.is_cloud(place) or deployment.is_one(place):
+        if state_dir.has_cloud(place):
             raise _two(found, f'{os_variables.FILE} names', place)
     ours = os_variables.auth_urls(os.path.join(found.directory, 'clouds.yaml'))
     theirs = os_variables.named(environ)

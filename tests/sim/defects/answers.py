@@ -49,7 +49,7 @@ DEFECTS = (
     ),
     Defect(
         'lost-cells-fail-builds',
-        'a build or move fails if the only hosts for it are in a cell whose database is away',
+        'a build or move fails if the only hosts for it are in a cell whose database does not answer',
         'blackouts',
         (
             (
