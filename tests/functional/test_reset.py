@@ -56,7 +56,7 @@ class ResetTest(base.CloudTest):
 
     @classmethod
     def save(cls, name):
-        return cls.cloud.cloud.snapshot(cls.saved(name))
+        return cls.cloud.save(name)
 
     @classmethod
     def saved(cls, name):

@@ -9,10 +9,10 @@ ERROR without a guest. A sample is run; `tox -e faults` runs all cases.
 import itertools
 import re
 
-from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
+from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import saga_faults
 from tests.functional import owners_table
 from tests.sim.cases import loading
@@ -31,8 +31,6 @@ FAILING = '[!d]*'
 UNCONFIRMED = re.compile('is finished(, post-migrating)? and has no saga')
 # The next audit of a host clears a task that was begun on the host which the server left then.
 AUDITED_S = 150
-# A saga that could not clean up tries again at the latest after its longest pause.
-CLEANED_S = cleaning.LONGEST_PAUSE_S + 60
 IDLE = ('ACTIVE', 'SHUTOFF', 'ERROR', 'SHELVED', 'SHELVED_OFFLOADED', 'VERIFY_RESIZE')
 
 
@@ -62,7 +60,7 @@ class ResetCase(owners_table.OwnersCase):
         self.cloud.cloud.faults.clear()
         if outcome == journal.CLEANING and deed == FAILS:
             outcome = self.cloud.wait_for(
-                lambda: self.cleaned(server), 'the saga to clean up', CLEANED_S
+                lambda: self.cleaned(server), 'the saga to clean up', cloud_fixture.CLEANED_S
             )
         if not fault.met:
             return 'the step was not reached'
