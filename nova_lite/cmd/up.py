@@ -11,6 +11,7 @@ import argparse
 
 from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import options
@@ -45,9 +46,9 @@ def add_options(parser: argparse.ArgumentParser, *, port: int = layout.Settings.
     )
     parser.add_argument(
         '--hosts',
-        type=int,
-        metavar='N',
-        help='number of simulated hosts in each cell '
+        type=arguments.counts,
+        metavar='N[,N...]',
+        help='number of simulated hosts in each cell, or one number for each cell '
         f'(default: {layout.Settings.hosts}, or as before or in the snapshot)',
     )
     parser.add_argument(

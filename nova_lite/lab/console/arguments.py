@@ -103,6 +103,16 @@ def count(text: str) -> int:
     return int(text)
 
 
+def counts(text: str) -> int | tuple[int, ...]:
+    """Return the number that an option was given, or one for each cell. Raise ArgumentTypeError."""
+    try:
+        found = tuple(map(int, text.split(',')))
+    except ValueError:
+        reason = f'{text!r} is not a whole number, nor one for each cell, such as 3,5'
+        raise argparse.ArgumentTypeError(reason) from None
+    return found[0] if len(found) == 1 else found
+
+
 def described(text: str) -> str:
     """Return a docstring for --help: paragraphs fit the terminal, examples keep their lines."""
     width = shutil.get_terminal_size().columns - 2

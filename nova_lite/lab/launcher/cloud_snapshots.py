@@ -232,6 +232,7 @@ class Snapshots:
         found = read(self.path(name))
         for what in ('cells', 'hosts'):
             saved, now = found.manifest.settings[what], getattr(self._places.settings, what)
+            saved = tuple(saved) if isinstance(saved, list) else saved
             if saved != now:
                 raise self._other(name, what, f': {saved}, not {now}')
         secrets = found.manifest.files.get(layout.SECRETS, {}).get('sha256')

@@ -51,6 +51,7 @@ def settings_of(
     """
     for what in ('cells', 'hosts'):
         found = manifest.settings[what]
+        found = tuple(found) if isinstance(found, list) else found
         if given.get(what, found) != found:
             raise OtherSize(what=what, found=found, given=given[what])
     taken = dict(manifest.settings)

@@ -122,9 +122,11 @@ def _say(text):
 
 def _start(cloud, fresh):
     settings = cloud.places.settings
-    with progress_display.Steps(
-        f'Starting {settings.cells} cells with {settings.hosts} hosts each in {cloud.places.root}'
-    ) as steps:
+    hosts = f'{options.written(settings.hosts)} hosts'
+    if isinstance(settings.hosts, int):
+        hosts += ' each'
+    title = f'Starting {settings.cells} cells with {hosts} in {cloud.places.root}'
+    with progress_display.Steps(title) as steps:
         keep = {} if settings.bus else {'keep': True}
         cloud.start(fresh=fresh, progress=steps.begin, **keep)
 

@@ -50,8 +50,9 @@ class InUse(exception.Conflict):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The options of `nova-lite up`. hosts counts per cell.
+    """The options of `nova-lite up`.
 
+    hosts: of each cell; a tuple with a number for each cell if these differ
     bus: () for the embedded one; one URL with {cell} in it, or one for the top and
         one per cell
     shared_cidr: of a network that all projects share in an embedded cloud, None for none
@@ -62,7 +63,7 @@ class Settings:
 
     state_dir: str
     cells: int = 2
-    hosts: int = 3
+    hosts: int | tuple = 3
     bus: tuple = ()
     database: str | None = None
     listen: str = '127.0.0.1'
@@ -76,6 +77,9 @@ class Settings:
     options: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
+        counts = host_counts(self.hosts, self.cells)
+        hosts = counts[0] if len(set(counts)) == 1 else counts
+        object.__setattr__(self, 'hosts', hosts)
         if self.tuned_placement and (self.bus or self.database):
             raise ValueError('--tuned-placement: a cloud with --bus or --db has the real placement')
         if len(self.bus) == 1 and '{cell}' not in self.bus[0]:
@@ -88,6 +92,17 @@ class Settings:
                 f'{self.cells} cells need {self.cells + 1} --bus URLs, the '
                 f'first for the top; there are {len(self.bus)}'
             )
+
+
+def host_counts(hosts, cells):
+    """Return a tuple with the number of hosts of each cell. hosts: as in Settings, or a list"""
+    if isinstance(hosts, int):
+        return (hosts,) * max(cells, 1)
+    if len(hosts) != cells:
+        raise ValueError(
+            f'--hosts has {len(hosts)} numbers for {cells} cells; give one for each cell'
+        )
+    return tuple(hosts)
 
 
 def options_of(assignments):
@@ -160,7 +175,9 @@ class Layout:
 
     def hosts(self, cell):
         """Return names of a cell's hosts."""
-        return [f'{cell}-host{number + 1}' for number in range(self.settings.hosts)]
+        counts = host_counts(self.settings.hosts, self.settings.cells)
+        count = counts[self.cell_names.index(cell)]
+        return [f'{cell}-host{number + 1}' for number in range(count)]
 
     def guests_path(self, cell):
         """Return where a cell's compute process keeps its simulated guests."""

@@ -83,11 +83,18 @@ def words(values, *, always=()):
     for name in TAKEN:
         value = cloud_snapshots.PROFILE if values[name] is None else values[name]
         if name in always or value != getattr(layout.Settings, name):
-            found += [f'--{name}', f'{value:g}' if isinstance(value, float) else str(value)]
+            found += [f'--{name}', written(value)]
     for group, given in values['options'].items():
         for option, value in given.items():
             found += ['--set', f'{group}.{option}={value}']
     return shlex.join(found)
+
+
+def written(value):
+    """Return a value of an option as users write it."""
+    if isinstance(value, list | tuple):
+        return ','.join(map(str, value))
+    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 def _servers(args):

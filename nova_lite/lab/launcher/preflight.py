@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.virt.sim import profile
 
@@ -36,9 +37,11 @@ TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_k
 
 def check(settings, conf):
     """Check what needs no server, but for the profile. conf: any, to parse transport URLs"""
-    for name in ('cells', 'hosts'):
-        if getattr(settings, name) < 1:
-            raise ValueError(f'--{name} must be 1 or more, not {getattr(settings, name)}')
+    if settings.cells < 1:
+        raise ValueError(f'--cells must be 1 or more, not {settings.cells}')
+    for count in layout.host_counts(settings.hosts, settings.cells):
+        if count < 1:
+            raise ValueError(f'--hosts must be 1 or more, not {count}')
     if not 0 < settings.speed < math.inf:
         raise ValueError(f'--speed must be a number greater than 0, not {settings.speed:g}')
     if settings.database is not None:

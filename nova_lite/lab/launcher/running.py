@@ -26,6 +26,7 @@ class NotReady(exception.NovaLiteError):
 class Running:
     """Services of a cloud that is ready, with their addresses. started_at: seconds since the epoch
 
+    hosts: as in layout.Settings
     page_url: of the live page, None for a cloud without it
     """
 
@@ -35,7 +36,7 @@ class Running:
     metadata_url: str
     clouds_yaml: str
     cells: tuple
-    hosts: int
+    hosts: int | tuple
     page_url: str | None = None
 
 

@@ -111,7 +111,7 @@ def hosts(places, conf):
     database = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, database)
     try:
-        count = places.settings.hosts * places.settings.cells
+        count = sum(len(places.hosts(name)) for name in places.cell_names)
         deadline = runtime.monotonic() + WAIT_S + count
         for name in places.cell_names:
             cell = next(cell for cell in cells.every() if cell.name == name)

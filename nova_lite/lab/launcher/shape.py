@@ -33,8 +33,10 @@ def recorded(directory: str) -> dict[str, typing.Any]:
     if not os.path.exists(path):
         return {}
     found = kept_files.values(directory, path, ('databases',))
+    if isinstance(found.get('hosts'), list):
+        found['hosts'] = tuple(found['hosts'])
     for name in COUNTED:
-        if not isinstance(found.get(name), int) or found[name] < 1:
+        if not _is_count(found.get(name)):
             raise kept_files.spoiled(directory, path, f'it has no number of {name}')
     return typing.cast(dict[str, typing.Any], found)
 
@@ -49,16 +51,28 @@ def completed(
     found = recorded(directory)
     if not found:
         return chosen
-    for name in COUNTED:
-        given = chosen.get(name)
-        if given is not None and given < found[name]:
-            raise _other(directory, f'{name}={found[name]}', str(given), f'Omit --{name}')
+    cells, hosts = (chosen.get(name, found[name]) for name in COUNTED)
+    if cells < found['cells']:
+        raise _other(directory, f'cells={found["cells"]}', str(cells), 'Omit --cells')
+    before = layout.host_counts(found['hosts'], found['cells'])
+    now = layout.host_counts(hosts, cells)
+    if any(one < other for one, other in zip(now, before, strict=False)):
+        raise _other(directory, f'hosts={_text(found["hosts"])}', _text(hosts), 'Omit --hosts')
     databases = _databases(database)
     if databases != found['databases']:
         before = found['databases']
         instead = 'Omit --db' if before == FILES else f'Use --db or --db-file with {before}'
         raise _other(directory, f'its databases in {found["databases"]}', databases, instead)
     return {**{name: found[name] for name in COUNTED}, **chosen}
+
+
+def _is_count(value: typing.Any) -> bool:
+    counts = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(each, int) and each >= 1 for each in counts)
+
+
+def _text(hosts: typing.Any) -> str:
+    return ','.join(map(str, hosts)) if isinstance(hosts, tuple) else str(hosts)
 
 
 def _other(directory: str, found: str, given: str, instead: str) -> OtherShape:

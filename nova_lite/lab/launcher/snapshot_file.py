@@ -45,7 +45,14 @@ OPTIONS = {
 }
 SETTINGS = {
     'cells': {'type': 'integer', 'minimum': 1, 'maximum': 1000},
-    'hosts': {'type': 'integer', 'minimum': 1, 'maximum': 100_000},
+    # One number for each cell if these differ.
+    'hosts': {
+        'type': ['integer', 'array'],
+        'minimum': 1,
+        'maximum': 100_000,
+        'minItems': 2,
+        'items': {'type': 'integer', 'minimum': 1, 'maximum': 100_000},
+    },
     'auth': {'enum': ['keystone', 'noauth']},
     'profile': {'type': ['string', 'null']},
     'speed': {'type': 'number', 'exclusiveMinimum': 0},

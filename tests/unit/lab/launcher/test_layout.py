@@ -29,6 +29,16 @@ class LayoutTest(testtools.TestCase):
             places.database_url('cell1').replace('%2F', '/'),
         )
 
+    def test_hosts_of_each_cell(self):
+        settings = layout.Settings(state_dir='/x', cells=2, hosts=[1, 2])
+        places = layout.Layout(settings)
+        self.assertEqual(
+            [['cell1-host1'], ['cell2-host1', 'cell2-host2']],
+            [places.hosts(name) for name in places.cell_names],
+        )
+        self.assertEqual(2, layout.Settings(state_dir='/x', cells=2, hosts=(2, 2)).hosts)
+        self.assertRaises(ValueError, layout.Settings, state_dir='/x', cells=3, hosts=(1, 2))
+
     def test_a_bus_for_each(self):
         places = self.places(bus=('rabbit://nova@mq/{cell}?ssl=1&ssl_ca_file=/ca.pem',))
         self.assertEqual(

@@ -27,6 +27,7 @@ class WordsTest(testtools.TestCase):
         for words in (
             [],
             ['--cells', '1', '--hosts', '7', '--auth', 'noauth', '--speed', '2.5'],
+            ['--cells', '2', '--hosts', '7,1'],
             ['--profile', "/an odd/pro'file.yaml", '--set', 'api.max_limit=7', '--debug'],
         ):
             found = self.settings(words)

@@ -48,6 +48,19 @@ class ShapeTest(testtools.TestCase):
         self.assertIn('Omit --hosts', self.refused('--cells', '4', '--hosts', '9'))
         self.assertEqual((1, 3), counts(self.read('--cells', '1', '--fresh')))
 
+    def test_hosts_of_each_cell(self):
+        self.start('--hosts', '3,5')
+        self.assertEqual((2, (3, 5)), counts(self.read()))
+        self.assertEqual((2, (4, 5)), counts(self.read('--hosts', '4,5')))
+        self.assertEqual((3, (3, 5, 1)), counts(self.read('--cells', '3', '--hosts', '3,5,1')))
+        self.assertEqual((2, 5), counts(self.read('--hosts', '5')))
+        self.assertIn('hosts=3,5', self.refused('--hosts', '3'))
+        self.assertIn('not 5,3', self.refused('--hosts', '5,3'))
+        self.assertIn('cells=2', self.refused('--cells', '1'))
+        for words in (('--cells', '3'), ('--hosts', '3,5,1')):
+            error = self.assertRaises(ValueError, self.read, *words)
+            self.assertIn('give one for each cell', str(error))
+
     def test_databases(self):
         self.start()
         self.assertIn('Omit --db', self.refused('--db', SERVER))
