@@ -121,7 +121,7 @@ class Inventory:
             said = (
                 *(found.hypervisor_type, found.hypervisor_version, found.host_ip),
                 *(found.cpu_info, found.supported_instances),
-                *(self._site.driver.get_inventory(node), configured),
+                *(self._site.hardware.inventory(node), configured),
             )
             if self._reported.get((host, node)) != said:
                 news[host, node] = said, self._columns(host, found)
@@ -143,7 +143,7 @@ class Inventory:
             if node in self._uuids:
                 traits = _traits(tuple(found.traits), host in self._disabled)
                 said = (
-                    *(node, traits, self._site.driver.get_inventory(node)),
+                    *(node, traits, self._site.hardware.inventory(node)),
                     *(self._site.driver.get_nested_providers(node), configured),
                 )
                 if self._registered.get(self._uuids[node]) != said:
@@ -160,7 +160,7 @@ class Inventory:
 
     def _columns(self, host: str, facts: model.NodeFacts) -> model.Json:
         node = facts.hypervisor_hostname
-        inventory = self._site.driver.get_inventory(node)
+        inventory = self._site.hardware.inventory(node)
         ratios = {name: self._ratio(name) for name in RATIO_OPTIONS}
         return {
             'host': host,
@@ -180,7 +180,7 @@ class Inventory:
         }
 
     def _provider(self, node: str, traits: frozenset[str]) -> registration.Node:
-        inventory = self._site.driver.get_inventory(node)
+        inventory = self._site.hardware.inventory(node)
         return registration.Node(
             uuid=self._uuids[node],
             name=node,
@@ -207,11 +207,14 @@ class Inventory:
     def limits(self, node: str) -> claims.Amounts:
         """Return {resource class: amount} that all guests of the node together may have."""
         ratios = self._ratios.get(node, {})
-        inventory = self._site.driver.get_inventory(node)
-        return {
+        inventory = self._site.hardware.inventory(node)
+        limits = {
             name: (part.total - self._reserved(name, part)) * ratios.get(name, self._ratio(name))
             for name, part in inventory.items()
         }
+        # Claims do not say which of their CPUs are dedicated.
+        limits[orc.VCPU] += limits.get(orc.PCPU, 0)
+        return limits
 
     def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""

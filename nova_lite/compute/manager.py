@@ -24,6 +24,7 @@ from nova_lite.compute import device_calls
 from nova_lite.compute import fence
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
+from nova_lite.compute import hardware
 from nova_lite.compute import heartbeat
 from nova_lite.compute import images
 from nova_lite.compute import inventory
@@ -83,6 +84,7 @@ class ComputeManager:
             share=neighbours.share,
             image=neighbours.image,
             jobs=guest_work.Jobs(driver, threads=conf.compute.job_threads),
+            hardware=hardware.Hardware(driver, conf.compute),
             claims=claims.Claims(driver),
             plugs=plugs.Plugs(),
         )

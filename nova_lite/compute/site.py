@@ -16,6 +16,7 @@ from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 from nova_lite.compute import claims
 from nova_lite.compute import guest_work
+from nova_lite.compute import hardware
 from nova_lite.compute import plugs
 from nova_lite.objects import instance as objects
 from nova_lite.rpcapi import conductor as conductor_rpc
@@ -51,6 +52,7 @@ class Site:
     share: shares.Share
     image: images.Image
     jobs: guest_work.Jobs
+    hardware: hardware.Hardware
     claims: claims.Claims
     plugs: plugs.Plugs
     inventory: Inventory = dataclasses.field(init=False)

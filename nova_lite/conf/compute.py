@@ -29,6 +29,18 @@ OPTS = [
         help='Factor by which simulated operations run faster than in real time. Values below 1 slow '
         'them down.',
     ),
+    cfg.StrOpt(
+        'cpu_dedicated_set',
+        help='CPUs of each host for pinned CPUs of servers, such as "4-15,^8". They are reported as '
+        'PCPU. It takes the place of the sets of the profile. Only for hosts whose profile has '
+        '"numa".',
+    ),
+    cfg.StrOpt(
+        'cpu_shared_set',
+        help='CPUs of each host for CPUs of servers that are not pinned, such as "0-3". They are '
+        'reported as VCPU. Unset: all CPUs, or none if cpu_dedicated_set is set. It takes the place '
+        'of the sets of the profile. Only for hosts whose profile has "numa".',
+    ),
     cfg.FloatOpt(
         'cpu_allocation_ratio',
         min=0.0,

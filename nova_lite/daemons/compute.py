@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from nova_lite import service
 from nova_lite.clients import neighbours as neighbours_module
+from nova_lite.compute import hardware
 from nova_lite.compute import manager as compute_manager
 from nova_lite.daemons import process
 from nova_lite.monitoring import checks
@@ -33,7 +34,10 @@ def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
         driver = drivers.load(conf, hosts)
-    except ValueError as error:
+        divided = hardware.Hardware(driver, conf.compute)
+        for node in driver.list_nodes():
+            divided.check(node)
+    except (ValueError, hardware.InvalidSet) as error:
         process.refuse(conf.prog, error)
     bus = transport.open_bus(conf, conf.transport_url)
     neighbours = neighbours_module.clients(conf)

@@ -47,6 +47,7 @@ from typing import Protocol
 from oslo_config import cfg
 
 from nova_lite.virt import model
+from nova_lite.virt import topology
 
 
 class Driver(Protocol):
@@ -65,6 +66,12 @@ class Driver(Protocol):
 
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
         """Return {resource class: Inventory} (VCPU, MEMORY_MB, DISK_GB), without ratios."""
+
+    def get_topology(self, node: str) -> topology.Host | None:
+        """Return the node's NUMA nodes, or None if only their number (`cpu_info`) is known.
+
+        VCPU of `get_inventory` counts all of their CPUs, whether they are shared or not.
+        """
 
     def get_nested_providers(self, node: str) -> Sequence[model.NestedProvider]:
         """Return the providers below the node's in placement, each parent before its children."""

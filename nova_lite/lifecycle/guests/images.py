@@ -7,8 +7,8 @@ import re
 import typing
 
 from nova_lite.lifecycle.guests import asked
-from nova_lite.lifecycle.guests import masks
 from nova_lite.lifecycle.guests import refusals
+from nova_lite.objects import masks
 
 Words: typing.TypeAlias = frozenset[str]
 

@@ -4,10 +4,10 @@ import re
 
 from nova_lite.lifecycle.guests import asked
 from nova_lite.lifecycle.guests import images
-from nova_lite.lifecycle.guests import masks
 from nova_lite.lifecycle.guests import memory
 from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import guest_numa
+from nova_lite.objects import masks
 
 
 def count(guest: asked.Asked) -> int | None:

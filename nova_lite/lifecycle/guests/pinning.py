@@ -3,8 +3,8 @@
 import re
 
 from nova_lite.lifecycle.guests import asked
-from nova_lite.lifecycle.guests import masks
 from nova_lite.lifecycle.guests import refusals
+from nova_lite.objects import masks
 
 DEDICATED, SHARED, MIXED = POLICIES = ('dedicated', 'shared', 'mixed')
 PINNED = DEDICATED, MIXED

@@ -18,6 +18,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+from nova_lite.virt import topology
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import jobs
@@ -90,38 +91,34 @@ class SimDriver:
             return self._nodes.keys() - store.nodes_off(tx)
 
     def get_facts(self, node: str) -> model.NodeFacts:
-        self._check(node)
+        behaviour = self._behaviour(node)
         with self._store.read() as tx:
             _powered, booted_at = store.node_power(tx, node)
-        return facts.node_facts(node, self.profile.behaviour(node), booted_at)
+        return facts.node_facts(node, behaviour, booted_at)
 
     def get_inventory(self, node: str) -> dict[str, model.Inventory]:
-        self._check(node)
-        return facts.inventory(self.profile.behaviour(node))
+        return facts.inventory(self._behaviour(node))
+
+    def get_topology(self, node: str) -> topology.Host | None:
+        return self._behaviour(node).numa
 
     def get_nested_providers(self, node: str) -> tuple[model.NestedProvider, ...]:
-        self._check(node)
-        return agents.nested_providers(self.profile.behaviour(node))
+        return agents.nested_providers(self._behaviour(node))
 
     def get_volume_connector(self, node: str) -> model.Json:
-        self._check(node)
-        return facts.volume_connector(node, self.profile.behaviour(node).architecture)
+        return facts.volume_connector(node, self._behaviour(node).architecture)
 
     def can_connect_volume(self, node: str, connection_info: model.Json) -> bool:
-        self._check(node)
         kind = connection_info.get('driver_volume_type', '')
         return any(
-            fnmatch.fnmatchcase(kind, pattern)
-            for pattern in self.profile.behaviour(node).volume_types
+            fnmatch.fnmatchcase(kind, pattern) for pattern in self._behaviour(node).volume_types
         )
 
     def get_password_support(self, node: str) -> model.PasswordSupport:
-        self._check(node)
-        return self.profile.behaviour(node).passwords
+        return self._behaviour(node).passwords
 
     def can_abort_live_migration(self, node: str) -> bool:
-        self._check(node)
-        return bool(self.profile.behaviour(node).live_migration['abort'])
+        return bool(self._behaviour(node).live_migration['abort'])
 
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
@@ -129,6 +126,10 @@ class SimDriver:
     def _check(self, node: str) -> None:
         if node not in self._nodes:
             raise exception.ComputeNodeNotFound(node=node)
+
+    def _behaviour(self, node: str) -> rules.Behaviour:
+        self._check(node)
+        return self.profile.behaviour(node)
 
     # ---- guests -----------------------------------------------------------
 
@@ -218,8 +219,7 @@ class SimDriver:
         key: str,
         spec: model.GuestSpec | None = None,
     ) -> model.Job:
-        self._check(node)
-        crash_dump = self.profile.behaviour(node).crash_dump
+        crash_dump = self._behaviour(node).crash_dump
         args = {**_definition(spec), 'crash_dump': crash_dump}
         return self._start(node, guest, model.PowerAction(action), key, args=args)
 
@@ -228,8 +228,7 @@ class SimDriver:
         return self._start(node, guest, Verb.SET_PASSWORD, key, args={'password': kept})
 
     def snapshot(self, node: str, guest: str, *, key: str) -> model.Job:
-        self._check(node)
-        size = self.profile.behaviour(node).snapshot_bytes
+        size = self._behaviour(node).snapshot_bytes
         return self._start(node, guest, Verb.SNAPSHOT, key, args={'size': size})
 
     def attach(self, node: str, guest: str, device: model.Device, *, key: str) -> model.Job:

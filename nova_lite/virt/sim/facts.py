@@ -60,8 +60,7 @@ def node_facts(node: str, behaviour: rules.Behaviour, booted_at: float) -> model
 
 @_once
 def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
-    sockets = 2 if behaviour.capacity['vcpus'] % 4 == 0 else 1
-    threads = 2 if behaviour.capacity['vcpus'] % 2 == 0 else 1
+    sockets, threads = _sockets_and_threads(behaviour)
     features = (
         sorted(
             name.removeprefix('HW_CPU_X86_').lower()
@@ -85,6 +84,14 @@ def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
     }
 
 
+def _sockets_and_threads(behaviour: rules.Behaviour) -> tuple[int, int]:
+    if behaviour.numa:
+        nodes = behaviour.numa.nodes
+        return len({node.socket for node in nodes}), len(nodes[0].cores[0])
+    vcpus = behaviour.capacity['vcpus']
+    return 2 if vcpus % 4 == 0 else 1, 2 if vcpus % 2 == 0 else 1
+
+
 @_once
 def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
     """Return the profile's traits, and those that follow from its other settings."""
@@ -94,6 +101,8 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
         if behaviour.architecture == 'x86_64' or not name.startswith('HW_CPU_X86_')
     ]
     found.append(f'COMPUTE_ARCH_{behaviour.architecture.upper()}')
+    if behaviour.numa and behaviour.numa.has_threads:
+        found.append('HW_CPU_HYPERTHREADING')
     if behaviour.live_migration['auto_converge']:
         found.append('COMPUTE_MIGRATE_AUTO_CONVERGE')
     if behaviour.live_migration['post_copy']:

@@ -19,6 +19,7 @@ import os_traits
 from nova_lite.virt import model
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
+from nova_lite.virt.sim import nodes
 from nova_lite.virt.sim import port_rules
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import strict_yaml
@@ -48,6 +49,7 @@ HOST_KEYS = (
     'architecture',
     'hypervisor',
     'numa_nodes',
+    'numa',
     'traits',
     'without_traits',
     'volume_types',
@@ -146,6 +148,10 @@ def _each(
 def _host_rule(item: strict_yaml.Reader) -> rules.HostRule:
     item.mapping(optional=('match', *HOST_KEYS))
     settings = {key: _HOST_READERS[key](item.at(key)) for key in HOST_KEYS if item.has(key)}
+    if 'numa' in settings:
+        item.expect('numa_nodes' not in settings, 'numa and numa_nodes exclude each other')
+        both = rules.BY_NODES & settings.get('capacity', {}).keys()
+        item.expect(not both, 'CPUs and memory are given by numa and by capacity')
     return rules.HostRule(item.at('match').string() if item.has('match') else '*', settings)
 
 
@@ -272,7 +278,8 @@ _HOST_READERS = {
     'reserved': _amounts,
     'architecture': lambda item: item.choice(ARCHITECTURES),
     'hypervisor': _hypervisor,
-    'numa_nodes': lambda item: item.integer(1, 64),
+    'numa_nodes': lambda item: item.integer(1, nodes.MOST_NODES),
+    'numa': nodes.read,
     'traits': _traits,
     'without_traits': _traits,
     'volume_types': _strings,

@@ -11,10 +11,13 @@ import typing
 
 from nova_lite import runtime
 from nova_lite.virt import model
+from nova_lite.virt import topology
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import port_rules
 
 VERBS = tuple(str(verb) for verb in model.Verb)
+# The capacity that NUMA nodes have.
+BY_NODES = frozenset(('vcpus', 'memory_mb'))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ class GuestRule:
 class Behaviour:
     """The settings of all rules for a host; hosts with the same rules share one.
 
+    numa: the NUMA nodes with CPUs and memory; None: only their number is known
     derived: what follows from the others, by name, once it was asked for
     """
 
@@ -118,6 +122,7 @@ class Behaviour:
     network_agent: model.Json
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
+    numa: topology.Host | None = None
     derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
 
 
@@ -176,7 +181,10 @@ class Profile:
 
 
 def _merge(layers: Iterable[model.Json]) -> Behaviour:
-    """Return one Behaviour from the settings of all rules that fit; a later one prevails."""
+    """Return one Behaviour from the settings of all rules that fit; a later one prevails.
+
+    A later number of CPUs, of MiB or of NUMA nodes takes the place of described nodes.
+    """
     merged: model.Json = {
         key: {}
         for key in (
@@ -190,6 +198,8 @@ def _merge(layers: Iterable[model.Json]) -> Behaviour:
     }
     traits: dict[str, None] = {}
     for settings in layers:
+        if 'numa_nodes' in settings or BY_NODES & settings.get('capacity', {}).keys():
+            merged['numa'] = None
         for key, value in settings.items():
             if key == 'traits':
                 traits.update(dict.fromkeys(value))
@@ -200,4 +210,8 @@ def _merge(layers: Iterable[model.Json]) -> Behaviour:
                 merged[key].update(value)
             else:
                 merged[key] = value
+    host = merged.get('numa')
+    if host is not None:
+        merged['capacity'] |= {'vcpus': len(host.cpus), 'memory_mb': host.memory_mb}
+        merged['numa_nodes'] = len(host.nodes)
     return Behaviour(traits=tuple(traits), **merged)

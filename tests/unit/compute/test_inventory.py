@@ -30,6 +30,29 @@ class TestInventory(registering.RegisteringTest):
         names = {each.name for each in self.client.providers.list(self.ctxt)}
         self.assertEqual({'host-1', 'host-2'}, names)
 
+    def test_cpus_by_set(self):
+        """Shared CPUs are VCPU, dedicated ones PCPU. The options prevail over the profile."""
+        numa = 'threads: 2, nodes: [{cpus: 0-7, memory_mb: 4096}]'
+        for name, sets, options, expected in (
+            ('no set', '', {}, {'VCPU': 8}),
+            ('both', ', shared: 0, dedicated: 1-6', {}, {'VCPU': 1, 'PCPU': 6}),
+            ('dedicated', ', dedicated: 1-6', {}, {'PCPU': 6}),
+            ('shared', ', shared: 1-6', {}, {'VCPU': 6}),
+            ('options', ', shared: 0', {'cpu_dedicated_set': '1-7,^2'}, {'PCPU': 6}),
+        ):
+            with self.subTest(name):
+                for option, value in options.items():
+                    self.cell.conf.set_override(option, value, group='compute')
+                self.cell.kill()
+                self.behave(f'extends: instant\nhosts: [{{numa: {{{numa}{sets}}}}}]')
+                self.report()
+                found = self.inventories()
+                cpus = {key: found[key]['total'] for key in ('VCPU', 'PCPU') if key in found}
+                self.assertEqual(expected, cpus)
+                self.assertEqual(expected.get('VCPU', 0), self.node().vcpus)
+                self.assertIn('HW_CPU_HYPERTHREADING', self.traits())
+        self.assertEqual(1.0, found['PCPU']['allocation_ratio'])
+
     def behave(self, text):
         self.cell.driver.use_profile(profile.parse(text))
 

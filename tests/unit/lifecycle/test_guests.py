@@ -8,9 +8,9 @@ import testtools
 from nova_lite import exception
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import devices
-from nova_lite.lifecycle.guests import masks
 from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import guest_numa
+from nova_lite.objects import masks
 
 TWO = {'hw:numa_nodes': '2'}
 CPUS = {**TWO, 'hw:numa_cpus.0': '0', 'hw:numa_cpus.1': '1'}

@@ -53,6 +53,48 @@ REFUSED = (
         'hosts[0].live_migration.post_copy: must be true or false',
     ),
     ('hosts: [{numa_nodes: 0}]', 'hosts[0].numa_nodes: must be an integer between 1'),
+    ('hosts: [{numa: {}}]', "hosts[0].numa: lacks 'nodes'"),
+    ('hosts: [{numa: {nodes: []}}]', 'hosts[0].numa.nodes: must have 1 to 64 nodes'),
+    (
+        'hosts: [{numa: {threads: 2, nodes: [{cpus: 0-2, memory_mb: 1}]}}]',
+        'hosts[0].numa.nodes[0].cpus: must have a multiple of 2 CPUs',
+    ),
+    (
+        'hosts: [{numa: {nodes: [{cpus: 0-2, memory_mb: 1}, {cpus: 2, memory_mb: 1}]}}]',
+        'hosts[0].numa.nodes[1].cpus: has a CPU of another node',
+    ),
+    (
+        'hosts: [{numa: {nodes: [{cpus: 0-x, memory_mb: 1}]}}]',
+        "hosts[0].numa.nodes[0].cpus: Invalid range expression '0-x'",
+    ),
+    (
+        'hosts: [{numa: {shared: 3-4, nodes: [{cpus: 0-3, memory_mb: 1}]}}]',
+        'hosts[0].numa.shared: has a CPU that no node has',
+    ),
+    (
+        'hosts: [{numa: {shared: 1, dedicated: 0-1, nodes: [{cpus: 0-3, memory_mb: 1}]}}]',
+        'hosts[0].numa: a CPU cannot be shared and dedicated',
+    ),
+    (
+        'hosts: [{numa: {nodes: [{cpus: 0, memory_mb: 3, pages: {2M: 2}}]}}]',
+        'hosts[0].numa.nodes[0]: has more pages than memory',
+    ),
+    (
+        'hosts: [{numa: {nodes: [{cpus: 0, memory_mb: 3, pages: {2: 1}}]}}]',
+        'hosts[0].numa.nodes[0].pages: key 2 must be a string',
+    ),
+    (
+        'hosts: [{numa: {nodes: [{cpus: 0, memory_mb: 4, pages: {1M: 2, 1024K: 2}}]}}]',
+        'hosts[0].numa.nodes[0].pages.1024K: is given twice',
+    ),
+    (
+        'hosts: [{capacity: {vcpus: 1}, numa: {nodes: [{cpus: 0, memory_mb: 3}]}}]',
+        'hosts[0]: CPUs and memory are given by numa and by capacity',
+    ),
+    (
+        'hosts: [{numa_nodes: 1, numa: {nodes: [{cpus: 0, memory_mb: 3}]}}]',
+        'hosts[0]: numa and numa_nodes exclude each other',
+    ),
     ('hosts: [{crash_dump: 1}]', 'hosts[0].crash_dump: must be'),
     ('failures: [{}]', "failures[0]: lacks 'verb'"),
     ('failures: [{verb: spawn, first: 1, nth: 2}]', 'failures[0]: only one of first and nth'),
@@ -77,7 +119,7 @@ class RefusalTests(testtools.TestCase):
 
     def test_an_unknown_name(self):
         error = self.assertRaises(profile.ProfileError, profile.load, 'no-such')
-        self.assertIn('neither a file nor one of: default, instant, jittery', str(error))
+        self.assertIn('neither a file nor one of: default, instant, jittery, nfv', str(error))
 
 
 class ProfileTests(testtools.TestCase):
@@ -110,6 +152,17 @@ hosts:
         self.assertNotIn('CUSTOM_SSD', gpu.traits)
         self.assertEqual(delay.Fixed(3), gpu.delays['spawn'])
         self.assertEqual(delay.Fixed(1), gpu.delays['destroy'])
+
+    def test_later_capacity_takes_the_place_of_nodes(self):
+        numa = '  - numa: {nodes: [{cpus: 0-3, memory_mb: 8}]}\n'
+        for rule, capacity, count in (
+            ('  - capacity: {disk_gb: 1}', (4, 8, 1), 1),
+            ('  - capacity: {vcpus: 2}', (2, 262144, 4096), None),
+            ('  - numa_nodes: 3', (64, 262144, 4096), None),
+        ):
+            found = profile.parse(f'hosts:\n{numa}{rule}').behaviour('node')
+            self.assertEqual(capacity, tuple(found.capacity.values()))
+            self.assertEqual(count, found.numa and len(found.numa.nodes))
 
     def test_a_file_is_read_again(self):
         path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'p.yaml')

@@ -1,0 +1,80 @@
+"""Hardware: the CPUs of the nodes, as the driver and the configuration divide them.
+
+Nova's options for the sets of CPUs take the place of those that the driver knows.
+"""
+
+import functools
+
+import os_resource_classes as orc
+from oslo_config import cfg
+
+from nova_lite import exception
+from nova_lite.objects import masks
+from nova_lite.virt import driver as protocol
+from nova_lite.virt import model
+from nova_lite.virt import topology
+
+OPTIONS = SHARED, DEDICATED = 'cpu_shared_set', 'cpu_dedicated_set'
+
+
+class InvalidSet(exception.Invalid):
+    msg = '[compute]%(option)s: %(reason)s'
+
+
+class Hardware:
+    """The CPUs and NUMA nodes of a driver's nodes. options: conf.compute"""
+
+    def __init__(self, driver: protocol.Driver, options: cfg.ConfigOpts) -> None:
+        self._driver = driver
+        self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
+        if (self._shared or frozenset()) & (self._dedicated or frozenset()):
+            raise InvalidSet(option=SHARED, reason=f'it has CPUs of {DEDICATED}')
+        self._divided = functools.cache(self._divide)
+
+    def nodes(self, node: str) -> topology.Host:
+        """Return the NUMA nodes of a node, of equal size if the driver knows only their number."""
+        found = self._described(node)
+        if found is not None:
+            return found
+        inventory = self._driver.get_inventory(node)
+        cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 1
+        return topology.even(cells, inventory[orc.VCPU].total, inventory[orc.MEMORY_MB].total)
+
+    def inventory(self, node: str) -> dict[str, model.Inventory]:
+        """Return {resource class: Inventory} of a node, with its dedicated CPUs as PCPU."""
+        found = self._driver.get_inventory(node)
+        described = self._described(node)
+        if described is None:
+            return found
+        shared = model.Inventory(described.shared, found[orc.VCPU].reserved)
+        return {**found, orc.VCPU: shared, orc.PCPU: model.Inventory(described.dedicated, 0)}
+
+    def check(self, node: str) -> None:
+        """Raise InvalidSet if an option has CPUs that a node does not have."""
+        described = self._driver.get_topology(node)
+        for name, numbers in zip(OPTIONS, (self._shared, self._dedicated), strict=True):
+            if numbers is None:
+                continue
+            if described is None:
+                raise InvalidSet(option=name, reason=f'the CPUs of node {node} have no numbers')
+            if not numbers <= described.cpus:
+                raise InvalidSet(option=name, reason=f'it has CPUs that node {node} lacks')
+
+    def _described(self, node: str) -> topology.Host | None:
+        found = self._driver.get_topology(node)
+        if found is None or (self._shared is None and self._dedicated is None):
+            return found
+        return self._divided(found)
+
+    def _divide(self, described: topology.Host) -> topology.Host:
+        return described.with_sets(self._shared, self._dedicated)
+
+
+def _set(options: cfg.ConfigOpts, name: str) -> frozenset[int] | None:
+    """Return the CPUs of an option, or None if it is unset. Raise InvalidSet."""
+    if options[name] is None:
+        return None
+    try:
+        return masks.cpus(options[name])
+    except exception.Invalid as error:
+        raise InvalidSet(option=name, reason=error.message) from None

@@ -1,0 +1,161 @@
+"""The topology of a host: NUMA nodes with their CPUs, memory and pages. Plain values.
+
+Numbers of CPUs are those of the host. A core is a set of CPUs that are threads of it.
+"""
+
+from collections.abc import Collection
+import dataclasses
+import functools
+from typing import Any
+from typing import Self
+
+KIB_PER_MIB = 1024
+SMALL_KB = 4
+
+# A JSON object, which is sent or stored as text.
+Json = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pages:
+    """The memory pages of one size of a node. reserved: not available to guests"""
+
+    size_kb: int
+    total: int
+    reserved: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A NUMA node of a host.
+
+    shared: CPUs for guests without CPUs of their own; dedicated: CPUs for one guest each
+    cores: all CPUs of the node by core, also those that are for no guest
+    pages: with the smallest size first
+    """
+
+    id: int
+    socket: int
+    memory_mb: int
+    shared: frozenset[int]
+    dedicated: frozenset[int]
+    cores: tuple[tuple[int, ...], ...]
+    pages: tuple[Pages, ...]
+
+    @functools.cached_property
+    def cpus(self) -> frozenset[int]:
+        """Return all CPUs of the node."""
+        return frozenset(cpu for core in self.cores for cpu in core)
+
+    @functools.cached_property
+    def dedicated_cores(self) -> tuple[tuple[int, ...], ...]:
+        """Return the dedicated CPUs by core."""
+        found = (tuple(cpu for cpu in core if cpu in self.dedicated) for core in self.cores)
+        return tuple(core for core in found if core)
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """The NUMA nodes of a host, in the order of their ids."""
+
+    nodes: tuple[Node, ...]
+
+    @functools.cached_property
+    def shared(self) -> int:
+        """Return the number of shared CPUs."""
+        return sum(len(node.shared) for node in self.nodes)
+
+    @functools.cached_property
+    def dedicated(self) -> int:
+        """Return the number of dedicated CPUs."""
+        return sum(len(node.dedicated) for node in self.nodes)
+
+    @property
+    def has_threads(self) -> bool:
+        """Return whether a core has more than one CPU."""
+        return any(len(core) > 1 for node in self.nodes for core in node.cores)
+
+    @property
+    def cpus(self) -> frozenset[int]:
+        """Return all CPUs of the host."""
+        return frozenset(cpu for node in self.nodes for cpu in node.cpus)
+
+    @property
+    def memory_mb(self) -> int:
+        return sum(node.memory_mb for node in self.nodes)
+
+    def with_sets(
+        self, shared: Collection[int] | None, dedicated: Collection[int] | None
+    ) -> 'Host':
+        """Return the host with other sets of shared and dedicated CPUs.
+
+        Without a set of shared CPUs all are shared, unless there are dedicated ones.
+        """
+        if shared is None:
+            shared = self.cpus if dedicated is None else ()
+        return Host(
+            tuple(
+                dataclasses.replace(
+                    node,
+                    shared=node.cpus.intersection(shared),
+                    dedicated=node.cpus.intersection(dedicated or ()),
+                )
+                for node in self.nodes
+            )
+        )
+
+    def to_dict(self) -> Json:
+        return {
+            'nodes': [
+                {
+                    'id': node.id,
+                    'socket': node.socket,
+                    'memory_mb': node.memory_mb,
+                    'shared': sorted(node.shared),
+                    'dedicated': sorted(node.dedicated),
+                    'cores': [list(core) for core in node.cores],
+                    'pages': [dataclasses.astuple(pages) for pages in node.pages],
+                }
+                for node in self.nodes
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, value: Json) -> Self:
+        return cls(
+            tuple(
+                Node(
+                    id=node['id'],
+                    socket=node['socket'],
+                    memory_mb=node['memory_mb'],
+                    shared=frozenset(node['shared']),
+                    dedicated=frozenset(node['dedicated']),
+                    cores=tuple(tuple(core) for core in node['cores']),
+                    pages=tuple(Pages(*pages) for pages in node['pages']),
+                )
+                for node in value['nodes']
+            )
+        )
+
+
+def even(count: int, cpus: int, memory_mb: int) -> Host:
+    """Return a host of which only the number of nodes is known.
+
+    Its nodes share CPUs and memory evenly. All CPUs are shared, each is a core, and all pages are
+    small.
+    """
+    return Host(tuple(_even_node(count, index, cpus, memory_mb) for index in range(count)))
+
+
+def _even_node(count: int, index: int, cpus: int, memory_mb: int) -> Node:
+    numbers = range(cpus * index // count, cpus * (index + 1) // count)
+    memory = memory_mb * (index + 1) // count - memory_mb * index // count
+    return Node(
+        id=index,
+        socket=index,
+        memory_mb=memory,
+        shared=frozenset(numbers),
+        dedicated=frozenset(),
+        cores=tuple((number,) for number in numbers),
+        pages=(Pages(SMALL_KB, memory * KIB_PER_MIB // SMALL_KB),),
+    )

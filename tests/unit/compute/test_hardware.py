@@ -1,0 +1,60 @@
+"""Hardware: the CPUs of nodes by the profile and by nova's options."""
+
+import fixtures
+import testtools
+
+from nova_lite import conf as nova_conf
+from nova_lite.compute import hardware
+from nova_lite.virt import topology
+from nova_lite.virt.sim import driver as sim_driver
+from nova_lite.virt.sim import profile
+
+
+class HardwareTest(testtools.TestCase):
+    def hardware(self, text, **options):
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        driver = sim_driver.SimDriver(path, ['node'], profile.parse(text))
+        self.addCleanup(driver.close)
+        conf = nova_conf.make_conf(files=[])
+        for name, value in options.items():
+            conf.set_override(name, value, group='compute')
+        made = hardware.Hardware(driver, conf.compute)
+        made.check('node')
+        return made
+
+    def test_nodes_that_only_have_a_number_are_even(self):
+        made = self.hardware(
+            'hosts: [{numa_nodes: 3, capacity: {vcpus: 8, memory_mb: 1000, disk_gb: 1}}]'
+        )
+        found = made.nodes('node').nodes
+        self.assertEqual([2, 3, 3], [len(node.shared) for node in found])
+        self.assertEqual([333, 333, 334], [node.memory_mb for node in found])
+        self.assertEqual(frozenset(range(8)), made.nodes('node').cpus)
+        self.assertEqual({'VCPU', 'MEMORY_MB', 'DISK_GB'}, made.inventory('node').keys())
+
+    def test_nodes_of_the_nfv_profile(self):
+        host = self.hardware('extends: nfv').nodes('node')
+        self.assertEqual((8, 56), (host.shared, host.dedicated))
+        first = host.nodes[0]
+        self.assertEqual((0, 32), first.cores[0])
+        self.assertEqual((2, 34), first.dedicated_cores[0])
+        self.assertEqual([4, 2048, 1048576], [pages.size_kb for pages in first.pages])
+        small, *_large = first.pages
+        self.assertEqual(131072 // 2 * 256, small.total)
+        self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
+
+    def test_refuses_sets_that_do_not_exist(self):
+        for options, reason in (
+            ({'cpu_shared_set': '0-64'}, 'it has CPUs that node node lacks'),
+            ({'cpu_shared_set': '0', 'cpu_dedicated_set': '0-1'}, 'it has CPUs of cpu_ded'),
+            ({'cpu_dedicated_set': 'a'}, "Invalid inclusion expression 'a'"),
+        ):
+            with self.subTest(options):
+                error = self.assertRaises(
+                    hardware.InvalidSet, self.hardware, 'extends: nfv', **options
+                )
+                self.assertIn(reason, str(error))
+        error = self.assertRaises(
+            hardware.InvalidSet, self.hardware, 'extends: default', cpu_shared_set='0'
+        )
+        self.assertIn('have no numbers', str(error))
