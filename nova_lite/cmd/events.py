@@ -9,9 +9,9 @@ Example: nova-lite events --count 10 --json
 
 import argparse
 
+from nova_lite.lab import server_names
 from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import following
-from nova_lite.lab.launcher import server_names
 from nova_lite.lab.launcher import state_dir
 
 
@@ -33,5 +33,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print notifications as they arrive."""
-    server = args.server and server_names.find(args.which, args.server, required=True)
+    server = args.server and server_names.find(args.which.conf, args.server, required=True)
     following.show(args.which.conf(), server=server, count=args.count, as_json=args.json)

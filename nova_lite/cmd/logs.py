@@ -13,10 +13,10 @@ import argparse
 import json
 
 from nova_lite.cmd import subcommands
+from nova_lite.lab import server_names
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import log_records
 from nova_lite.lab.launcher import log_files
-from nova_lite.lab.launcher import server_names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the records."""
-    server = args.server and server_names.find(args.which, args.server)
+    server = args.server and server_names.find(args.which.conf, args.server)
     wanted = log_files.Wanted(args.daemon, args.request, server)
     show_one = _show_json if args.json else _show
     log_files.show(args.which, wanted, last=args.lines, follow=args.follow, show_one=show_one)

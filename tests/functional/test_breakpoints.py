@@ -9,7 +9,7 @@ from nova_lite import runtime
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
-from nova_lite.lab.launcher import debugger as debugger_module
+from nova_lite.lab.control import debugger as debugger_module
 from nova_lite.lab.timeline import story
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints

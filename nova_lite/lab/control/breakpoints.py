@@ -1,12 +1,17 @@
 """The debugger of an embedded cloud on its control endpoint.
 
-GET /control/breakpoints; POST /control/breakpoints/add and breakpoints/remove: each answers with
-all breakpoints and the sagas that are stopped. GET /control/saga; POST /control/saga/go,
-saga/step and saga/kill-here: each answers with one saga.
+GET /control/breakpoints and POST /control/breakpoints/add and breakpoints/remove answer with all
+breakpoints and all stopped sagas. GET /control/saga and POST /control/saga/go, saga/step and
+saga/kill-here answer with one saga.
 """
 
+from collections.abc import Callable
+
 from nova_lite import exception
+from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+from nova_lite.lab.control import debugger as debugger_module
+from nova_lite.lab.control import endpoint as endpoint_module
 from nova_lite.saga import breakpoints
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
@@ -16,24 +21,26 @@ SERVER = schema_parts.whole({'server': NAME}, required=['server'])
 SAGA = schema_parts.whole({'server': NAME, 'uuid': NAME})
 
 
-def add(endpoint, debugger):
-    """Make an Endpoint stop sagas. debugger: a launcher.debugger.Debugger"""
+def add(endpoint: endpoint_module.Endpoint, debugger: debugger_module.Debugger) -> None:
+    """Add the requests that stop and continue sagas to a control endpoint."""
 
-    def change(name, do, schema):
-        def handle(arguments):
+    def change(name: str, do: Callable[..., None], schema: schemas.Source) -> None:
+        def handle(arguments: endpoint_module.Json) -> endpoint_module.Json:
             do(**arguments)
             return debugger.show()
 
         endpoint.add('POST', f'breakpoints/{name}', handle, schema=schema)
 
-    def ask(method, name, find, schema):
+    def ask(
+        method: str, name: str, find: Callable[..., endpoint_module.Json], schema: schemas.Source
+    ) -> None:
         endpoint.add(method, name, lambda arguments: find(**arguments), schema=schema)
 
     endpoint.add('GET', 'breakpoints', lambda _arguments: debugger.show())
     change('add', debugger.add, ADD)
     change('remove', lambda id=None: debugger.remove(id), REMOVE)
 
-    def show(**wanted):
+    def show(**wanted: str) -> endpoint_module.Json:
         if len(wanted) != 1:
             raise exception.Invalid(reason='give either the argument server or the argument uuid')
         return debugger.show_saga(**wanted)

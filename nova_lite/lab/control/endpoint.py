@@ -1,12 +1,15 @@
-"""The control endpoint: changes to a running embedded cloud that no user of it may make.
+"""The control endpoint: changes of a running embedded cloud that its users cannot request.
 
-It is a local endpoint: it listens on loopback, on a port of its own, so it also answers while all
-threads of the APIs wait for something. Only `nova-lite up` without `--bus` opens it.
+The endpoint is local: it listens on loopback, on a separate port. So it also answers while all
+threads of the APIs are busy. Only `nova-lite up` without `--bus` opens it.
 """
 
+from collections.abc import Callable
 import http
 import json
+import typing
 import urllib.parse
+from wsgiref import types as wsgi
 
 from oslo_log import log
 
@@ -21,6 +24,11 @@ LOG = log.getLogger(__name__)
 PREFIX = '/control/'
 MAX_BODY = 1 << 20
 NO_ARGUMENTS = schema_parts.whole({})
+
+# The arguments of a request, or its answer.
+Json: typing.TypeAlias = dict[str, typing.Any]
+# A function from the arguments of a request to the value that answers it, as JSON.
+Handler: typing.TypeAlias = Callable[[Json], object]
 
 
 class NoSuchPath(exception.NotFound):
@@ -38,26 +46,28 @@ class TooLarge(exception.NovaLiteError):
 
 
 class Endpoint(local_endpoint.LocalEndpoint):
-    """Answers METHOD /control/NAME by a handler. Add handlers before it is opened."""
+    """Calls the handler of METHOD /control/NAME. Add all handlers before `open`."""
 
     name = 'control'
     threads = 4
 
-    def __init__(self, state_path):
+    def __init__(self, state_path: str) -> None:
         super().__init__(state_path)
-        self._handlers = {}
+        self._handlers: dict[tuple[str, str], tuple[Handler, schemas.Schema]] = {}
 
-    def add(self, method, name, handler, *, schema=NO_ARGUMENTS):
+    def add(
+        self, method: str, name: str, handler: Handler, *, schema: schemas.Source = NO_ARGUMENTS
+    ) -> None:
         """Answer METHOD /control/NAME with the result of handler(arguments), as JSON.
 
-        arguments: dict from the JSON body, or of a GET from the query string (strings)
+        arguments: from the JSON body; of a GET from the query string, as strings
         schema: JSON schema of the arguments
-        Errors that the handler raises are answered by their kind, see `api.faults.CODES`.
+        The kind of an error that the handler raises decides the status: `api.faults.CODES`.
         """
         compiled = schemas.Schema(schema, place='argument')
         self._handlers[method, PREFIX + name] = handler, compiled
 
-    def answer(self, environ):
+    def answer(self, environ: wsgi.WSGIEnvironment) -> local_endpoint.Answer:
         method, path = environ['REQUEST_METHOD'], environ.get('PATH_INFO', '')
         try:
             found = self._call(method, path, environ)
@@ -71,7 +81,7 @@ class Endpoint(local_endpoint.LocalEndpoint):
             return local_endpoint.as_json(http.HTTPStatus.INTERNAL_SERVER_ERROR, {'error': text})
         return local_endpoint.as_json(http.HTTPStatus.OK, found)
 
-    def _call(self, method, path, environ):
+    def _call(self, method: str, path: str, environ: wsgi.WSGIEnvironment) -> object:
         if (method, path) not in self._handlers:
             known = ', '.join(' '.join(key) for key in sorted(self._handlers))
             raise NoSuchPath(method=method, path=path, known=known)
@@ -83,12 +93,12 @@ class Endpoint(local_endpoint.LocalEndpoint):
         return handler(arguments)
 
 
-def _query(environ):
+def _query(environ: wsgi.WSGIEnvironment) -> Json:
     return dict(urllib.parse.parse_qsl(environ.get('QUERY_STRING', ''), keep_blank_values=True))
 
 
-def _body(environ):
-    """Return the JSON object in a request; {} without a body."""
+def _body(environ: wsgi.WSGIEnvironment) -> Json:
+    """Return the JSON object in the body of a request, {} without a body."""
     raw = environ['wsgi.input'].read(MAX_BODY + 1)
     if len(raw) > MAX_BODY:
         raise TooLarge()

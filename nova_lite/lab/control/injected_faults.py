@@ -1,13 +1,17 @@
 """Faults of an embedded cloud on its control endpoint.
 
-GET /control/faults; POST /control/faults/add, faults/clear, host, cell and bus. Each answers
-with all faults, and the first POST with the id of the new one, too.
+GET /control/faults and POST /control/faults/add, faults/clear, host, cell and bus answer with all
+faults. The answer to faults/add also has the id of the added fault.
 """
 
+from collections.abc import Callable
+
+from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+from nova_lite.lab.control import endpoint as endpoint_module
+from nova_lite.lab.control import faults as faults_module
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 255}
-PARTS = ('database', 'bus')
 CLEAR = schema_parts.whole({'id': {'type': 'integer'}})
 HOST = schema_parts.whole(
     {'name': NAME, 'power': {'enum': ['on', 'off']}}, required=['name', 'power']
@@ -18,7 +22,7 @@ CELL = schema_parts.whole(
         'state': {'enum': ['up', 'down']},
         'parts': {
             'type': 'array',
-            'items': {'enum': list(PARTS)},
+            'items': {'enum': list(faults_module.PARTS)},
             'minItems': 1,
             'uniqueItems': True,
         },
@@ -30,11 +34,11 @@ BUS = schema_parts.whole(
 )
 
 
-def add(endpoint, faults):
-    """Make an Endpoint inject faults. faults: a launcher.injected_faults.Faults"""
+def add(endpoint: endpoint_module.Endpoint, faults: faults_module.Faults) -> None:
+    """Add the requests that show, inject and remove faults to a control endpoint."""
 
-    def answer(name, change, schema):
-        def handle(arguments):
+    def answer(name: str, change: Callable[..., None], schema: schemas.Source) -> None:
+        def handle(arguments: endpoint_module.Json) -> endpoint_module.Json:
             change(**arguments)
             return faults.show()
 
@@ -42,17 +46,17 @@ def add(endpoint, faults):
 
     endpoint.add('GET', 'faults', lambda _arguments: faults.show())
 
-    def inject(entry):
+    def inject(entry: endpoint_module.Json) -> endpoint_module.Json:
         number = faults.add(entry)
         return {**faults.show(), 'added': number}
 
-    # The reader of profiles checks it.
+    # `faults.add` checks the entry.
     endpoint.add('POST', 'faults/add', inject, schema={'type': 'object'})
     answer('faults/clear', lambda **given: faults.clear(given.get('id')), CLEAR)
     answer('host', lambda name, power: faults.switch_host(name, on=power == 'on'), HOST)
     answer(
         'cell',
-        lambda name, state, parts=PARTS: faults.switch_cell(name, up=state == 'up', parts=parts),
+        lambda name, state, **given: faults.switch_cell(name, up=state == 'up', **given),
         CELL,
     )
     answer('bus', faults.switch_bus, BUS)

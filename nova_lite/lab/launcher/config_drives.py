@@ -6,9 +6,9 @@ import pathlib
 import sys
 
 from nova_lite import exception
+from nova_lite.lab import server_names
 from nova_lite.lab.console import output
 from nova_lite.lab.launcher import deployed_files
-from nova_lite.lab.launcher import server_names
 from nova_lite.metadata import drive
 from nova_lite.terminal import text_tables
 from nova_lite.virt.sim import census

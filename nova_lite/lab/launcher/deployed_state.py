@@ -5,7 +5,7 @@ import typing
 from nova_lite import cells as cells_module
 from nova_lite.db import rows
 from nova_lite.db.cell import services
-from nova_lite.lab.launcher import server_names
+from nova_lite.lab import server_names
 from nova_lite.lab.launcher import which_cloud
 
 

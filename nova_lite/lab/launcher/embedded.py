@@ -27,13 +27,14 @@ from nova_lite.db.cell import services
 from nova_lite.lab import memory_broker
 from nova_lite.lab.control import breakpoints
 from nova_lite.lab.control import clock
+from nova_lite.lab.control import debugger
 from nova_lite.lab.control import endpoint
+from nova_lite.lab.control import faults
 from nova_lite.lab.control import injected_faults as fault_control
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import daemon_config
-from nova_lite.lab.launcher import debugger
 from nova_lite.lab.launcher import ended
-from nova_lite.lab.launcher import injected_faults
+from nova_lite.lab.launcher import fault_places
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
@@ -71,7 +72,7 @@ class EmbeddedCloud:
     """Start, stop and look into a cloud that lives in this process.
 
     places: its Layout; daemons: {name: service.Daemon}; confs: {name: ConfigOpts}
-    faults, debugger, snapshots: its injected_faults.Faults, Debugger and Snapshots
+    faults, debugger, snapshots: its control.faults.Faults, Debugger and Snapshots
     clock: testclock.control.Control of this process, None if its clock cannot be changed
     wrap_api: function from the compute API, a WSGI callable, to the one that is served
     """
@@ -93,7 +94,11 @@ class EmbeddedCloud:
         self.incarnation = incarnation.Incarnation()
         self._ended = ended.Ended()
         self._changing = runtime.Lock()
-        self.faults = injected_faults.Faults(self.places, self._drivers, lambda: self.incarnation)
+        self.faults = faults.Faults(
+            functools.partial(fault_places.of, self.places),
+            self._drivers,
+            lambda: self.incarnation,
+        )
         self._stand_ins = stand_ins.StandIns(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
         self._page = live_page.LivePage(self.places, self._gate, self.faults.show)

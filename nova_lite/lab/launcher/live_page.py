@@ -14,7 +14,7 @@ class LivePage:
     """The page in front of the services of a cloud, if the cloud has one.
 
     places: the Layout of the cloud; services: their WSGI application
-    show_faults: function that returns the injected faults, as faults.Faults.show
+    show_faults: function that returns the injected faults, as control.faults.Faults.show
     application: what is to be served: the services, with the page or without it
     """
 

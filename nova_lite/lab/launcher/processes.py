@@ -1,15 +1,14 @@
 """A cloud with a process per daemon, over RabbitMQ. This process serves its live page."""
 
-import functools
-
 import requests
 
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conf import servers
+from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import daemon_config
-from nova_lite.lab.launcher import injected_faults
+from nova_lite.lab.launcher import fault_places
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
@@ -54,7 +53,7 @@ class ProcessCloud:
         self._page = live_page.LivePage(
             self.places,
             proxy.Proxy(self.url),
-            functools.partial(injected_faults.of_files, self.places),
+            lambda: faults.of_files(fault_places.of(self.places)),
         )
         self._page_server = None
 

@@ -2,9 +2,9 @@
 
 from nova_lite.daemons import exposure
 from nova_lite.lab import tuned_placement
+from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import layout
-from nova_lite.lab.launcher import request_faults
 from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import profile
 from nova_lite.wsgi import front

@@ -7,8 +7,8 @@ import fixtures
 import testtools
 
 from nova_lite.lab.control import breakpoints
+from nova_lite.lab.control import debugger
 from nova_lite.lab.control import endpoint
-from nova_lite.lab.launcher import debugger
 
 
 class BreakpointsTest(testtools.TestCase):

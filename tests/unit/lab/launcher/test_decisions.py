@@ -3,8 +3,8 @@
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab import memory_broker
+from nova_lite.lab import server_names
 from nova_lite.lab.launcher import decisions
-from nova_lite.lab.launcher import server_names
 from nova_lite.rpc import transport
 from nova_lite.rpcapi import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager

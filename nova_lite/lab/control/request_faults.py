@@ -1,6 +1,6 @@
-"""Faults of requests to the services beside nova: refused, delayed, or with a lost answer.
+"""Faults of requests to the other services: requests are refused, delayed, or lose their answers.
 
-A fault counts the requests that match it. Of a lost answer the service has done what was asked.
+A fault counts the requests that match it. A service executes a request whose answer is lost.
 """
 
 import collections.abc
@@ -28,7 +28,7 @@ PLACEMENT = 'placement'
 SERVICES = (PLACEMENT, 'network', 'volume', 'image', 'identity', 'share')
 LONGEST_S = 3600
 ANY = '*'
-# The key of an entry that others do not have.
+# The key that only entries of faults of requests have.
 SERVICE = 'service'
 SCHEMA = schemas.Schema(
     schema_parts.whole(
@@ -50,9 +50,9 @@ SCHEMA = schemas.Schema(
     ),
     place='fault',
 )
-# How often a fault strikes. At most one of them is given.
+# The keys that limit how often a fault strikes. An entry has at most one of them.
 LIMITS = ('first', 'nth', 'probability')
-# The code with which placement asks its clients to try again.
+# The error code that makes clients of placement try again.
 CODES = {http.HTTPStatus.CONFLICT: 'placement.concurrent_update'}
 
 Environ: typing.TypeAlias = dict[str, typing.Any]
@@ -66,10 +66,11 @@ Application: typing.TypeAlias = collections.abc.Callable[
 class Fault:
     """A fault of the requests whose method and path match a pattern.
 
-    request: of `METHOD /path`, with the path below that of the service
-    status: of the answer instead of the service's; lost: whether the service's is not sent
-    limit: which of them it strikes; count: of those that have come to it
-    over: set when it is no longer injected, which ends its delays
+    request: pattern of `METHOD /path`, where the path is below that of the service
+    status: status of an answer that replaces the answer of the service, or None
+    lost: whether the answer of the service is not sent
+    limit: which of the matching requests the fault strikes; count: number of matching requests
+    over: set when the fault is removed, which ends its delays
     """
 
     number: int
@@ -83,7 +84,7 @@ class Fault:
     over: runtime.Event = dataclasses.field(default_factory=runtime.Event)
 
     def strikes(self, service: str, request: str) -> bool:
-        """Return whether it happens to the next request, `METHOD /path`, which is counted."""
+        """Count a request, `METHOD /path`. Return whether the fault strikes the request."""
         if self.service != service or not fnmatch.fnmatchcase(request, self.request):
             return False
         self.count += 1
@@ -104,7 +105,7 @@ def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
     limits = {name: entry[name] for name in LIMITS if name in entry}
     if len(limits) > 1:
         raise exception.Invalid(reason=f'only one of {" and ".join(limits)} may be given')
-    # A schema lets NaN pass.
+    # The schema accepts NaN.
     if not 0 <= limits.get('probability', 0) <= 1:
         raise exception.Invalid(reason='probability must be from 0 to 1')
     return Fault(
@@ -126,7 +127,7 @@ class RequestFaults:
         self._faults: tuple[Fault, ...] = ()
 
     def inject(self, faults: collections.abc.Iterable[Fault]) -> None:
-        """Inject these faults alone. A request comes to them until one strikes."""
+        """Replace all injected faults. The first fault that strikes a request is used."""
         with self._lock:
             former, self._faults = self._faults, tuple(faults)
             kept = {fault.number for fault in self._faults}
@@ -135,7 +136,10 @@ class RequestFaults:
                 fault.over.set()
 
     def around(self, application: Application, service: str | None = None) -> Application:
-        """Return an application with the faults of a service, by default of that in the path."""
+        """Return an application with the faults of a service.
+
+        service: None for the service that the path of a request names
+        """
 
         def answer(environ: Environ, start_response: Start) -> collections.abc.Iterable[bytes]:
             fault = self._find(environ, service) if self._faults else None
@@ -146,7 +150,7 @@ class RequestFaults:
         return answer
 
     def _find(self, environ: Environ, service: str | None) -> Fault | None:
-        """Return the fault that strikes a request, or None."""
+        """Return the first fault that strikes a request, or None."""
         path = environ.get('PATH_INFO', '')
         if service is None:
             service, _slash, rest = path.removeprefix('/').partition('/')
@@ -177,14 +181,14 @@ def _spoil(
     if close := getattr(answer, 'close', None):
         close()
     environ[server.CUT]()
-    # The connection is cut, so this is not sent.
+    # The connection is cut, so this answer is not sent.
     return _refuse(fault.service, 503, 'lost', start_response)
 
 
 def _refuse(
     service: str, status: int, text: str, start_response: Start
 ) -> collections.abc.Iterable[bytes]:
-    """Answer with an error in the words of a service."""
+    """Answer with an error in the format of a service."""
     phrase = http.HTTPStatus(status).phrase
     if service == PLACEMENT:
         code = CODES.get(http.HTTPStatus(status), 'placement.undefined_code')

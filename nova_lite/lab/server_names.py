@@ -1,7 +1,10 @@
 """Servers by the name or uuid that people give to commands."""
 
+from collections.abc import Callable
+from collections.abc import Iterator
 import contextlib
 
+from oslo_config import cfg
 from oslo_utils import uuidutils
 
 from nova_lite import cells as cells_module
@@ -19,8 +22,8 @@ class NoServer(exception.InstanceNotFound):
 
 
 @contextlib.contextmanager
-def cells_of(conf):
-    """Yield the cells of a cloud, by the configuration of its control daemons; close them then."""
+def cells_of(conf: cfg.ConfigOpts) -> Iterator[cells_module.Cells]:
+    """Yield the cells of a cloud, and close them. conf: of the control daemons"""
     api_db = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, api_db)
     try:
@@ -30,29 +33,32 @@ def cells_of(conf):
         api_db.dispose()
 
 
-def find(cloud, server, *, required=False):
-    """Return the uuid of a server of a which_cloud.Cloud. Raise as `uuid_of`.
+def find(read_conf: Callable[[], cfg.ConfigOpts], server: str, *, required: bool = False) -> str:
+    """Return the uuid of a server. Raise as `uuid_of`.
 
+    read_conf: returns the configuration of the control daemons; not called for a uuid that may be
+        of no server
     required: raise NoServer also for a uuid that no server has
     """
     if uuidutils.is_uuid_like(server) and not required:
         return server
-    with cells_of(cloud.conf()) as cells:
+    with cells_of(read_conf()) as cells:
         uuid = uuid_of(cells, server)
         if required and cells.api_db.read(instance_mappings.find, uuid) is None:
             raise NoServer(instance_id=server)
         return uuid
 
 
-def uuid_of(cells, server):
-    """Return the uuid of a server. Raise NoServer or NoUniqueMatch for a name.
+def uuid_of(cells: cells_module.Cells, server: str) -> str:
+    """Return the uuid of the server with a name or uuid. Raise NoServer or NoUniqueMatch.
 
-    A cell that does not answer is skipped. Raise Unavailable if the server may be there.
+    A uuid is returned unchecked. Raise Unavailable if the server may be in a cell that does not
+    answer.
     """
     if uuidutils.is_uuid_like(server):
         return server
     answers, silent = cells_module.split(cells.scatter(instances.named, server))
-    found = {row.uuid for rows in answers.values() for row in rows}
+    found: set[str] = {row.uuid for rows in answers.values() for row in rows}
     if not found and silent:
         raise exception.Unavailable(
             service='Cell ' + ', '.join(sorted(cell.name for cell in silent)),

@@ -8,7 +8,7 @@ import testtools
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import injected_faults as console
-from nova_lite.lab.launcher import request_faults
+from nova_lite.lab.control import request_faults
 from nova_lite.wsgi import server
 
 LIMIT_S = 60

@@ -4,7 +4,7 @@ import types
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.lab.launcher import debugger as debugger_module
+from nova_lite.lab.control import debugger as debugger_module
 from nova_lite.lab.testclock import clock as test_clock
 from nova_lite.saga import breakpoints
 from tests.unit.saga import test_engine
