@@ -1,4 +1,4 @@
-"""The topology of a host: NUMA nodes with their CPUs, memory and pages. Plain values.
+"""The topology of a host and what guests hold of it: CPUs, memory and pages. Plain values.
 
 Numbers of CPUs are those of the host. A core is a set of CPUs that are threads of it.
 """
@@ -134,6 +134,83 @@ class Host:
                     pages=tuple(Pages(*pages) for pages in node['pages']),
                 )
                 for node in value['nodes']
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """The part of a host's node that one NUMA node of a guest holds.
+
+    node: id of the host's; cpus: all of the guest's on this node
+    pins: pairs of a guest's dedicated CPU and its CPU of the host
+    reserved: CPUs of the host that the guest holds besides; threads: CPUs it uses of each core
+    page_kb: size of the pages; None: any memory of the node, which may be overcommitted
+    """
+
+    node: int
+    cpus: tuple[int, ...]
+    memory_mb: int
+    page_kb: int | None = None
+    pins: tuple[tuple[int, int], ...] = ()
+    reserved: tuple[int, ...] = ()
+    threads: int = 1
+
+    @property
+    def shared(self) -> int:
+        """Return the number of CPUs that are not dedicated."""
+        return len(self.cpus) - len(self.pins)
+
+    @property
+    def dedicated(self) -> frozenset[int]:
+        """Return the CPUs of the host that no other guest may have."""
+        return frozenset((*(cpu for _guest, cpu in self.pins), *self.reserved))
+
+    @property
+    def pages(self) -> int:
+        return self.memory_mb * KIB_PER_MIB // self.page_kb if self.page_kb else 0
+
+    @property
+    def siblings(self) -> list[list[int]]:
+        """Return the guest's pinned CPUs that are threads of a core of the host, by core."""
+        if self.threads < 2:
+            return []
+        numbers = [cpu for cpu, _host in self.pins]
+        return [numbers[at : at + self.threads] for at in range(0, len(numbers), self.threads)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """The parts of a host that a guest with NUMA nodes holds, in the order of its nodes."""
+
+    cells: tuple[Cell, ...]
+
+    @functools.cached_property
+    def shared(self) -> int:
+        return sum(cell.shared for cell in self.cells)
+
+    @functools.cached_property
+    def dedicated(self) -> int:
+        """Return the number of CPUs that no other guest may have."""
+        return sum(len(cell.pins) + len(cell.reserved) for cell in self.cells)
+
+    def to_dict(self) -> Json:
+        return {'cells': [dataclasses.asdict(cell) for cell in self.cells]}
+
+    @classmethod
+    def from_dict(cls, value: Json) -> Self:
+        return cls(
+            tuple(
+                Cell(
+                    node=cell['node'],
+                    cpus=tuple(cell['cpus']),
+                    memory_mb=cell['memory_mb'],
+                    page_kb=cell['page_kb'],
+                    pins=tuple((guest, host) for guest, host in cell['pins']),
+                    reserved=tuple(cell['reserved']),
+                    threads=cell['threads'],
+                )
+                for cell in value['cells']
             )
         )
 

@@ -1,0 +1,262 @@
+"""Fit a guest's NUMA nodes into those of a host. Without I/O; equal questions get equal answers.
+
+Each node of a guest gets a node of the host for itself, so the fit is a matching of both, found by
+augmenting paths. Its time grows with the third power of the number of nodes at most.
+"""
+
+from collections.abc import Iterable
+import dataclasses
+import typing
+
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import memory
+from nova_lite.lifecycle.guests import pinning
+from nova_lite.objects import guest_numa
+from nova_lite.virt import topology
+
+Core: typing.TypeAlias = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratios:
+    """Allocation ratios of shared CPUs, and of memory that need not be in pages of one size."""
+
+    cpu: float = 1.0
+    ram: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """A node of a host with what is left of it.
+
+    free: dedicated CPUs without a guest; shared, memory_mb: what guests have; pages: {KiB: number}
+    """
+
+    node: topology.Node
+    free: frozenset[int]
+    shared: int = 0
+    memory_mb: int = 0
+    pages: typing.Mapping[int, int] = dataclasses.field(default_factory=dict)
+
+    def with_cell(self, cell: topology.Cell) -> 'Room':
+        """Return the rest that a guest leaves."""
+        pages = self.pages
+        if cell.page_kb:
+            pages = {**pages, cell.page_kb: pages.get(cell.page_kb, 0) + cell.pages}
+        return Room(
+            self.node,
+            self.free - cell.dedicated,
+            self.shared + cell.shared,
+            self.memory_mb + cell.memory_mb,
+            pages,
+        )
+
+
+Rooms: typing.TypeAlias = tuple[Room, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Misfit:
+    """Why a guest does not fit into a host."""
+
+    reason: str
+
+
+def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
+    """Return what guests leave of a host."""
+    found = {node.id: Room(node, node.dedicated) for node in host.nodes}
+    for held in guests:
+        for cell in held.cells:
+            if cell.node in found:  # the host may have had more nodes
+                found[cell.node] = found[cell.node].with_cell(cell)
+    return tuple(found.values())
+
+
+def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology.Held | Misfit:
+    """Return what a guest with NUMA nodes gets of a host's rooms, or why it gets nothing."""
+    if len(guest.nodes) > len(left):
+        return Misfit(f'has {len(left)} NUMA nodes, not {len(guest.nodes)}')
+    return _Matching(left, guest, ratios).run()
+
+
+class _Matching:
+    """Assigns rooms to a guest's nodes; a node that finds all its rooms taken moves another one."""
+
+    def __init__(self, left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> None:
+        self._guest, self._ratios = guest, ratios
+        # The emptiest node comes first, so that guests spread.
+        pinned = bool(guest.dedicated)
+        self._left = sorted(
+            left,
+            key=lambda room: (
+                -len(room.free) if pinned else 0,
+                room.memory_mb - room.node.memory_mb,
+                room.node.id,
+            ),
+        )
+        self._owners: list[int | None] = [None] * len(left)
+        self._cells: dict[tuple[int, int], topology.Cell | str] = {}
+
+    def run(self) -> topology.Held | Misfit:
+        for index in range(len(self._guest.nodes)):
+            if not self._assign(index, set()):
+                return Misfit(self._reason(index))
+        found: dict[int, topology.Cell] = {}
+        for place, owner in enumerate(self._owners):
+            if owner is not None:
+                cell = self._cell(owner, place)
+                if isinstance(cell, topology.Cell):
+                    found[owner] = cell
+        return topology.Held(tuple(found[index] for index in range(len(found))))
+
+    def _assign(self, index: int, seen: set[int]) -> bool:
+        for place, owner in enumerate(self._owners):
+            if place in seen or isinstance(self._cell(index, place), str):
+                continue
+            seen.add(place)
+            if owner is None or self._assign(owner, seen):
+                self._owners[place] = index
+                return True
+        return False
+
+    def _cell(self, index: int, place: int) -> topology.Cell | str:
+        found = self._cells.get((index, place))
+        if found is None:
+            found = _place(self._left[place], self._guest, index, self._ratios)
+            self._cells[index, place] = found
+        return found
+
+    def _reason(self, index: int) -> str:
+        reasons = [
+            f'node {room.node.id}: {reason}'
+            for place, room in enumerate(self._left)
+            if isinstance(reason := self._cell(index, place), str)
+        ]
+        if len(reasons) == len(self._left):
+            return f'no room for NUMA node {index} of the guest ({"; ".join(sorted(reasons))})'
+        return f'no node is left for NUMA node {index} of the guest beside its other nodes'
+
+
+def _place(
+    room: Room, guest: constraints.Constraints, index: int, ratios: Ratios
+) -> topology.Cell | str:
+    """Return what a guest's node gets of a room, or what is missing."""
+    wanted = guest.nodes[index]
+    page_kb = _page_size(room, wanted, guest.page_size, ratios)
+    if isinstance(page_kb, str):
+        return page_kb
+    dedicated = [cpu for cpu in wanted.cpus if cpu in guest.dedicated]
+    shared, has = len(wanted.cpus) - len(dedicated), len(room.node.shared)
+    if shared and (shared > has or room.shared + shared > ratios.cpu * has):
+        left = max(0, min(has, int(ratios.cpu * has) - room.shared))
+        return f'{left} shared CPUs are free, not {shared}'
+    extra = guest.emulator_threads_policy == pinning.ISOLATE and index == 0
+    pins: tuple[tuple[int, int], ...] = ()
+    reserved, threads = Core(), 1
+    if dedicated or extra:
+        chosen = _pin(room, len(dedicated), extra, guest.cpu_thread_policy)
+        if chosen is None:
+            policy = f' with threads by "{guest.cpu_thread_policy}"' * bool(guest.cpu_thread_policy)
+            return f'{len(room.free)} dedicated CPUs are free, not {len(dedicated) + extra}{policy}'
+        cpus, reserved, threads = chosen
+        pins = tuple(zip(dedicated, cpus, strict=True))
+    return topology.Cell(
+        node=room.node.id,
+        cpus=wanted.cpus,
+        memory_mb=wanted.memory_mb,
+        page_kb=page_kb,
+        pins=pins,
+        reserved=reserved,
+        threads=threads,
+    )
+
+
+def _page_size(
+    room: Room, wanted: guest_numa.Node, size: str | int | None, ratios: Ratios
+) -> int | str | None:
+    """Return the KiB of the pages for a guest's node; None: it may have any; or what is missing."""
+    node, needed_kb = room.node, wanted.memory_mb * topology.KIB_PER_MIB
+    if wanted.memory_mb > node.memory_mb:
+        return f'it has {node.memory_mb} MiB, not {wanted.memory_mb}'
+    if size is None:
+        left = int(ratios.ram * node.memory_mb) - room.memory_mb
+        if room.memory_mb + wanted.memory_mb > ratios.ram * node.memory_mb:
+            return f'{max(0, left)} MiB are free, not {wanted.memory_mb}'
+        smallest = node.pages[0]
+        if smallest.total * smallest.size_kb < needed_kb:
+            return f'it has {smallest.total} pages of {smallest.size_kb} KiB'
+        return None
+    for pages in _eligible(node.pages, size):
+        free = pages.total - pages.reserved - room.pages.get(pages.size_kb, 0)
+        if not needed_kb % pages.size_kb and free * pages.size_kb >= needed_kb:
+            return pages.size_kb
+    name = f'{size} KiB' if isinstance(size, int) else f'size "{size}"'
+    return f'it lacks free pages of {name} for {wanted.memory_mb} MiB'
+
+
+def _eligible(pages: tuple[topology.Pages, ...], size: str | int) -> Iterable[topology.Pages]:
+    """Return the pages that a request allows, the largest first."""
+    if size == memory.SMALL:
+        return pages[:1]
+    if size == memory.LARGE:
+        return reversed(pages[1:])
+    if size == memory.ANY:
+        return reversed(pages)
+    return (each for each in pages if each.size_kb == size)
+
+
+def _pin(
+    room: Room, number: int, extra: bool, policy: str | None
+) -> tuple[list[int], tuple[int, ...], int] | None:
+    """Return (CPUs for a guest's CPUs, CPUs held besides, CPUs used of each core), or None.
+
+    extra: whether a CPU for emulator threads is needed as well
+    """
+    if len(room.free) < number + extra:
+        return None
+    free, left, whole = room.free, list[Core](), list[Core]()
+    for core in room.node.dedicated_cores:
+        if free.issuperset(core):
+            whole.append(core)
+            left.append(core)
+        elif not free.isdisjoint(core):
+            left.append(tuple(cpu for cpu in core if cpu in free))
+    # Cores of which little is left are used up first.
+    left.sort(key=len)
+    idle: list[int] = []
+    threads = 1
+    if policy == pinning.ISOLATE:
+        if len(whole) < number:
+            return None
+        chosen = [core[0] for core in whole[:number]]
+        idle = [cpu for core in whole[:number] for cpu in core[1:]]
+    else:
+        threads, fitting = _share_cores(left, number, policy)
+        if not threads:
+            return None
+        used = fitting[: -(-number // threads)]
+        chosen = [cpu for core in used for cpu in core[:threads]][:number]
+    if extra:
+        taken = {*chosen, *idle}
+        spare = next((cpu for core in left for cpu in core if cpu not in taken), None)
+        if spare is None:
+            return None
+        idle.append(spare)
+    return chosen, tuple(idle), 1 if number % threads else threads
+
+
+def _share_cores(left: list[Core], number: int, policy: str | None) -> tuple[int, list[Core]]:
+    """Return how many CPUs to use of each core, and the cores; (0, []) if there are too few.
+
+    Several threads of a core are used where that is possible, and must be used by "require".
+    """
+    required = policy == pinning.REQUIRE
+    # The largest cores are the last ones.
+    most = min(len(left[-1]) if left else 1, max(number, 2 if required else 1))
+    for threads in range(most, 1, -1):
+        fitting = [core for core in left if len(core) >= threads]
+        if len(fitting) * threads >= number:
+            return threads, fitting
+    if required and number:
+        return 0, []
+    return 1, [(cpu,) for core in left for cpu in core]
