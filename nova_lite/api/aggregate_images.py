@@ -8,8 +8,8 @@ from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import aggregates as rules
 from nova_lite.db.api import aggregates
-from nova_lite.policies import aggregates as rules
 
 IMAGE = schema_parts.whole({'id': schema_parts.UUID}, required=('id',))
 BODY = schema_parts.body('cache', {'type': 'array', 'minItems': 1, 'items': IMAGE})

@@ -20,12 +20,12 @@ from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.api.policies import aggregates as rules
 from nova_lite.db import rows
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
-from nova_lite.policies import aggregates as rules
 
 LOG = log.getLogger(__name__)
 

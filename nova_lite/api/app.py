@@ -7,13 +7,13 @@ import typing
 from oslo_config import cfg
 
 from nova_lite import cells as deployment
-from nova_lite import policies
+from nova_lite.api import policies
 from nova_lite.api import request_log
 from nova_lite.api import waiting
 from nova_lite.clients import neighbours
 from nova_lite.db import transactions
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import super_conductor as super_rpc
 
 # A function from a cell to a ComputeAPI client.
 Compute: typing.TypeAlias = Callable[[deployment.Cell], compute_rpc.ComputeAPI]

@@ -26,7 +26,7 @@ from nova_lite.api import request_log
 from nova_lite.api import version_documents
 from nova_lite.clients import neighbours
 from nova_lite.db import transactions
-from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.rpc.methods import super_conductor as super_rpc
 
 LOG = log.getLogger(__name__)
 

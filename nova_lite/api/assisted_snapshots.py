@@ -9,16 +9,16 @@ from oslo_log import log
 
 from nova_lite import cells
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import system as rules
 from nova_lite.api.servers import acting
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import devices
 from nova_lite.db.cell import shares
-from nova_lite.policies import system as rules
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

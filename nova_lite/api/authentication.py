@@ -15,9 +15,9 @@ from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from nova_lite import context
-from nova_lite import policies
 from nova_lite import runtime
 from nova_lite.api import faults
+from nova_lite.api import policies
 from nova_lite.api import tokens
 from nova_lite.conf import keystone_authtoken
 

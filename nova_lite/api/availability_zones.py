@@ -10,8 +10,8 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import service_records
 from nova_lite.api import times
+from nova_lite.api.policies import aggregates as rules
 from nova_lite.db.cell import services
-from nova_lite.policies import aggregates as rules
 
 # Name, whether it is available, its enabled services.
 Zone: typing.TypeAlias = tuple[str, bool, list[service_records.Record]]

@@ -8,9 +8,9 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import system as rules
 from nova_lite.db import rows
 from nova_lite.db.cell import console_tokens
-from nova_lite.policies import system as rules
 
 URL = '/os-console-auth-tokens/{console_token}'
 TLS_PORT_SHOWN = 99

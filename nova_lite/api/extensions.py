@@ -7,7 +7,7 @@ Source: reference/nova/api-surface 2.1.
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
-from nova_lite.policies import system as rules
+from nova_lite.api.policies import system as rules
 
 NAMESPACE = 'http://docs.openstack.org/compute/ext/fake_xml'
 UPDATED = '2014-12-03T00:00:00Z'

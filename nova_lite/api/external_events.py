@@ -21,6 +21,7 @@ from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import system as rules
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import power_update
 from nova_lite.clients import plugging
@@ -30,7 +31,6 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.lifecycle import port_changes
-from nova_lite.policies import system as rules
 
 Event: typing.TypeAlias = dict[str, typing.Any]
 # {uuid: the server}

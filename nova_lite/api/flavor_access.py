@@ -13,9 +13,9 @@ from nova_lite.api import operation
 from nova_lite.api import projects
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import flavors as rules
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
-from nova_lite.policies import flavors as rules
 
 ACTION = '/flavors/{flavor_id}/action'
 PROJECT = schema_parts.whole(

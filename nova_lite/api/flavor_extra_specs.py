@@ -11,8 +11,8 @@ from nova_lite.api import known_extra_specs
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import flavors as rules
 from nova_lite.db.api import flavors
-from nova_lite.policies import flavors as rules
 
 ALL = '/flavors/{flavor_id}/os-extra_specs'
 ONE = '/flavors/{flavor_id}/os-extra_specs/{key}'

@@ -16,9 +16,9 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import flavors as rules
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
-from nova_lite.policies import flavors as rules
 
 FLAVORS = '/flavors'
 FLAVOR = '/flavors/{flavor_id}'

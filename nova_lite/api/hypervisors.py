@@ -20,9 +20,9 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import uptimes
+from nova_lite.api.policies import hosts as rules
 from nova_lite.api.servers import view as server_view
 from nova_lite.db.cell import services
-from nova_lite.policies import hosts as rules
 
 View: typing.TypeAlias = Callable[[request.Request, hypervisor_records.Hypervisor], operation.Body]
 

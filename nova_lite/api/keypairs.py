@@ -15,10 +15,10 @@ from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.api.policies import keypairs as rules
 from nova_lite.db import rows
 from nova_lite.db.api import keypairs
 from nova_lite.db.api import quota_locks
-from nova_lite.policies import keypairs as rules
 
 ALL = '/os-keypairs'
 ONE = '/os-keypairs/{keypair_name}'

@@ -12,7 +12,7 @@ from nova_lite.api import operation
 from nova_lite.api import quota_sets
 from nova_lite.api import request
 from nova_lite.api import schema_parts
-from nova_lite.policies import quotas as rules
+from nova_lite.api.policies import quotas as rules
 
 # {name in the answer: (limit, microversion from which it is gone)}
 Table: typing.TypeAlias = dict[str, tuple[str, int | None]]

@@ -21,9 +21,9 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.api.policies import cold_moves as rules
 from nova_lite.db import rows
 from nova_lite.db.cell import migration_lists
-from nova_lite.policies import cold_moves as rules
 
 # Migrations with the uuid of their cell.
 Found: typing.TypeAlias = list[tuple[str, rows.Row]]

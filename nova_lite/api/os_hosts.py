@@ -13,10 +13,10 @@ from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import service_changes
 from nova_lite.api import service_records
+from nova_lite.api.policies import os_hosts as rules
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
-from nova_lite.policies import os_hosts as rules
 
 ALL, ONE = '/os-hosts', '/os-hosts/{host}'
 UNTIL = '2.42'

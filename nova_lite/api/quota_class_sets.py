@@ -14,8 +14,8 @@ from nova_lite.api import quota
 from nova_lite.api import quota_names
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import quotas as rules
 from nova_lite.db.api import quotas
-from nova_lite.policies import quotas as rules
 
 ONE = '/os-quota-class-sets/{quota_class}'
 UPDATE = {

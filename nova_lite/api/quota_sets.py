@@ -18,11 +18,11 @@ from nova_lite.api import quota
 from nova_lite.api import quota_names
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import quotas as rules
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import keypairs
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
-from nova_lite.policies import quotas as rules
 
 ONE = '/os-quota-sets/{target_id}'
 OF_USER = {'user_id': schema_parts.multi()}

@@ -15,15 +15,15 @@ import sqlalchemy as sa
 from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
-from nova_lite import policies
-from nova_lite import transitions
 from nova_lite.api import formats
+from nova_lite.api import policies
 from nova_lite.api import request
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
+from nova_lite.states import transitions
 
 _TIMES = ('created_at', 'updated_at', 'launched_at', 'terminated_at', 'deleted_at')
 _NOTHING: dict[str, typing.Any] = {

@@ -17,11 +17,11 @@ from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import server_groups as rules
 from nova_lite.db import rows
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
-from nova_lite.policies import server_groups as rules
 
 # A group with the uuids of its members.
 Group: typing.TypeAlias = tuple[rows.Row, list[str]]

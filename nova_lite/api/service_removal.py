@@ -26,7 +26,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.rpc import queues
-from nova_lite.rpcapi import compute
+from nova_lite.rpc.methods import compute
 
 LOG = log.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from nova_lite.api import service_changes
 from nova_lite.api import service_records
 from nova_lite.api import service_removal
 from nova_lite.api import times
+from nova_lite.api.policies import hosts as rules
 from nova_lite.db.cell import services
-from nova_lite.policies import hosts as rules
 
 # Columns to change, and fields of the answer.
 Change: typing.TypeAlias = tuple[dict[str, typing.Any], operation.Body]

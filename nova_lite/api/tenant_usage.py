@@ -18,9 +18,9 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import times
+from nova_lite.api.policies import quotas as rules
 from nova_lite.db import rows
 from nova_lite.db.cell import usage
-from nova_lite.policies import quotas as rules
 
 # Start and stop, without a zone.
 Period: typing.TypeAlias = tuple[datetime.datetime, datetime.datetime]

@@ -13,8 +13,8 @@ from nova_lite import runtime
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import service_records
+from nova_lite.api.policies import os_hosts as rules
 from nova_lite.db.cell import services
-from nova_lite.policies import os_hosts as rules
 
 PATH = '/os-instance_usage_audit_log'
 FORMATS = ('%Y-%m-%d %H:%M:%S', '%Y-%m-%d %H:%M:%S.%f')

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.daemons import compute
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import process
 
 PROG = 'nova-lite-compute'
 
 
-def make(conf: cfg.ConfigOpts) -> service.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
     """Return the daemon for a configuration. Exit if it names a database."""
     compute.refuse_databases(conf, PROG)
     return compute.make(conf)

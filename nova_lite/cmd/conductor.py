@@ -8,8 +8,8 @@ import sys
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.daemons import conductor
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import process
 from nova_lite.daemons import super_conductor
 
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if asked:
         argv.remove('--super')
 
-    def make(conf: cfg.ConfigOpts) -> service.Daemon:
+    def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
         above = asked or conf.conductor.super
         return super_conductor.make(conf) if above else conductor.make(conf)
 

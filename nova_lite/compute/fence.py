@@ -10,7 +10,7 @@ import collections
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 
 # Number of sagas that are remembered. A forgotten one is sent to the conductor again.
 SIZE = 10000

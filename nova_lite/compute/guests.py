@@ -14,7 +14,7 @@ from nova_lite import states
 from nova_lite.objects import block_device
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import instance as objects
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 

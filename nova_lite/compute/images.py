@@ -13,7 +13,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import backups
 from nova_lite.compute import guest_work
 from nova_lite.compute import power
@@ -21,6 +20,7 @@ from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.compute import uploads
 from nova_lite.objects import instance as objects
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

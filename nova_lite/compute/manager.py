@@ -39,8 +39,8 @@ from nova_lite.compute import snapshot_based
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 

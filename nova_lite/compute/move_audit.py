@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.compute import guest_work
 from nova_lite.compute import site
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)

@@ -15,14 +15,14 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.compute import config_drives
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
 from nova_lite.compute import mounts
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.states import transitions
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)

@@ -16,7 +16,7 @@ from nova_lite import states
 from nova_lite.compute import guest_work
 from nova_lite.compute import mounts
 from nova_lite.compute import site
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)

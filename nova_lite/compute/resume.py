@@ -26,8 +26,8 @@ from nova_lite.compute import power
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selection_objects
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)

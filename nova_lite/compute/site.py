@@ -19,7 +19,7 @@ from nova_lite.compute import guest_work
 from nova_lite.compute import hardware
 from nova_lite.compute import plugs
 from nova_lite.objects import instance as objects
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
 
 

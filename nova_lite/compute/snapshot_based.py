@@ -17,7 +17,7 @@ from nova_lite.compute import site
 from nova_lite.compute import uploads
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)

@@ -19,7 +19,6 @@ from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import release
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
@@ -31,7 +30,8 @@ from nova_lite.db.cell import remarks
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 from nova_lite.objects import block_device
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import conductor as methods
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def start(
     *,
     task_state: str | None,
     interrupted: Collection[str] = (),
-) -> list[rpcapi.Share]:
+) -> list[methods.Share]:
     """Begin an action's event if the server's task is an expected one. Return its shares.
 
     A late or repeated message must not begin a newer request of the same kind, whose task the
@@ -95,8 +95,8 @@ def start(
     return _shares(connection, report.uuid)
 
 
-def _shares(connection: sa.Connection, uuid: str) -> list[rpcapi.Share]:
-    return typing.cast(list[rpcapi.Share], shares.of_server(connection, uuid))
+def _shares(connection: sa.Connection, uuid: str) -> list[methods.Share]:
+    return typing.cast(list[methods.Share], shares.of_server(connection, uuid))
 
 
 def finish(
@@ -115,7 +115,7 @@ def finish(
     try:
         done = _apply(connection, report, changes)
     except exception.TransitionRefused as refused:
-        failure: rpcapi.ActionFailure = {
+        failure: methods.ActionFailure = {
             'error': refused.message,
             'details': None,
             'changes': changes,
@@ -134,7 +134,7 @@ def fail(
     ctxt: context.RequestContext,
     report: Report,
     *,
-    failure: rpcapi.ActionFailure,
+    failure: methods.ActionFailure,
 ) -> bool:
     """Apply the changes of a failed action, with a fault. Return False if the task has changed."""
     done = _apply_failure(connection, report, failure['changes'])
@@ -206,7 +206,7 @@ def _apply(
 
 def start_delete(
     connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, event: str
-) -> rpcapi.Json:
+) -> methods.Json:
     """See ConductorAPI.delete_started."""
     row = instances.get(connection, uuid, hidden=True)
     if row.host not in (host, None) or row.task_state not in transitions.DELETE.tasks:
@@ -270,7 +270,7 @@ def change_network_info(
     ctxt: context.RequestContext,
     host: str,
     uuid: str,
-    info: list[rpcapi.Json],
+    info: list[methods.Json],
 ) -> None:
     """Store a server's network information. Raise StateChanged if it is not on the host."""
     row = instances.hold(connection, uuid)
@@ -284,7 +284,7 @@ def change_block_devices(
     host: str,
     uuid: str,
     *,
-    changed: Iterable[rpcapi.Json],
+    changed: Iterable[methods.Json],
     gone: Iterable[str],
 ) -> None:
     """Store changed block devices of a server and delete those `gone`, while its host builds it.
@@ -317,7 +317,7 @@ def change_shares(
 
 
 def note_power(
-    connection: sa.Connection, ctxt: context.RequestContext, found: Iterable[rpcapi.Json]
+    connection: sa.Connection, ctxt: context.RequestContext, found: Iterable[methods.Json]
 ) -> None:
     """Store the power states that hosts have found. found: see ConductorAPI.power_states
 
@@ -329,7 +329,7 @@ def note_power(
 
 
 def _note_power(
-    connection: sa.Connection, ctxt: context.RequestContext, report: rpcapi.Json
+    connection: sa.Connection, ctxt: context.RequestContext, report: methods.Json
 ) -> None:
     uuid, host, seen = report['uuid'], report['host'], report['seen']
     power_state = states.PowerState(report['power_state'])

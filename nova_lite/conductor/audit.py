@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import reschedule
@@ -28,6 +27,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
 from nova_lite.dialects import lean
 from nova_lite.lifecycle import searches
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.conductor import action_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -24,14 +23,18 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
 from nova_lite.objects import instance_group
 from nova_lite.objects import selection as selections
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import conductor as methods
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
 EVENT = 'compute__do_build_and_run_instance'
 # A search that found no other host has no recorded event, as in nova.
 SEARCH_EVENT = 'conductor_schedule_and_build_instances'
-DELETED: rpcapi.Failure = {'error': 'The server was deleted during the operation.', 'details': None}
+DELETED: methods.Failure = {
+    'error': 'The server was deleted during the operation.',
+    'details': None,
+}
 BUILDING = (states.VmState.BUILDING,)
 # States of servers that never run. A host may still have remains of their builds.
 OVER = (states.VmState.ERROR, states.VmState.DELETED)
@@ -52,7 +55,7 @@ def start(
         return False
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
-        return rpcapi.AGAIN
+        return methods.AGAIN
     group_places.check(connection, uuid, host, group)
     instances.update(
         connection,
@@ -63,7 +66,7 @@ def start(
         expect_host=(host,),
     )
     actions.start_event(connection, uuid, ctxt.request_id, EVENT, host=host)
-    return rpcapi.FIRST
+    return methods.FIRST
 
 
 def finish(
@@ -72,8 +75,8 @@ def finish(
     host: str,
     uuid: str,
     *,
-    block_devices: Iterable[rpcapi.Json],
-    values: rpcapi.Json,
+    block_devices: Iterable[methods.Json],
+    values: methods.Json,
 ) -> bool:
     """See ConductorAPI.build_finished. values: {column: value} of further columns"""
     former = network_info.lock_built(connection, uuid)
@@ -109,7 +112,7 @@ def fail(
     host: str,
     uuid: str,
     *,
-    failure: rpcapi.Failure,
+    failure: methods.Failure,
     keep_host: bool,
 ) -> bool:
     """See ConductorAPI.build_failed."""
@@ -174,7 +177,7 @@ def leave_host(
     host: str,
     uuid: str,
     *,
-    failure: rpcapi.Failure,
+    failure: methods.Failure,
 ) -> rows.Row | None:
     """Take the build off `host`, on which it failed, so that it can be rescheduled.
 
@@ -299,7 +302,7 @@ def _fail_event(
     ctxt: context.RequestContext,
     host: str,
     uuid: str,
-    failure: rpcapi.Failure,
+    failure: methods.Failure,
 ) -> None:
     actions.finish_event(
         connection,

@@ -13,12 +13,12 @@ from nova_lite import states
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import migrations
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import conductor as methods
 
 Status = states.MigrationStatus
 
 
-def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[rpcapi.Evacuation]:
+def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[methods.Evacuation]:
     """See ConductorAPI.evacuations_from."""
     found = evacuations.not_cleaned(connection, hosts)
     nodes = {

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.conductor import build_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
@@ -23,7 +22,8 @@ from nova_lite.db.cell import shares
 from nova_lite.dialects import lean
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import conductor as methods
+from nova_lite.states import transitions
 
 COMPUTE_TOPIC = 'compute'
 # Columns of a server that its host compares with the guest.
@@ -122,7 +122,7 @@ def introduce(connection: sa.Connection, host: str, binary: str, topic: str) -> 
 
 
 def report_nodes(
-    connection: sa.Connection, ctxt: context.RequestContext, nodes: Iterable[rpcapi.Json]
+    connection: sa.Connection, ctxt: context.RequestContext, nodes: Iterable[methods.Json]
 ) -> dict[str, dict[str, str]]:
     """See ConductorAPI.report_nodes."""
     hosts = {node['host'] for node in nodes}
@@ -146,7 +146,7 @@ def report_nodes(
 
 def records(
     connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
-) -> list[rpcapi.HostRecord]:
+) -> list[methods.HostRecord]:
     """See ConductorAPI.host_records."""
     query, parameters = _RECORDS, {'hosts': lean.filled(hosts)}
     if uuids is not None:
@@ -155,10 +155,10 @@ def records(
     for record in found:
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()
-    return typing.cast(list[rpcapi.HostRecord], found)
+    return typing.cast(list[methods.HostRecord], found)
 
 
-def instance_records(connection: sa.Connection, host: str, uuid: str) -> rpcapi.Json:
+def instance_records(connection: sa.Connection, host: str, uuid: str) -> methods.Json:
     """See ConductorAPI.instance_records."""
     row = instances.get(connection, uuid)
     instances.require_host(row, host)
@@ -180,7 +180,7 @@ def held_guests(connection: sa.Connection, host: str, guests: Iterable[str]) -> 
 
 def unfinished(
     connection: sa.Connection, hosts: Iterable[str], idle_s: float
-) -> list[rpcapi.Unfinished]:
+) -> list[methods.Unfinished]:
     """See ConductorAPI.unfinished."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     found = rows.every(
@@ -206,10 +206,10 @@ def unfinished(
     ]
 
 
-def _context_of(connection: sa.Connection, row: rows.Row) -> rpcapi.Json:
+def _context_of(connection: sa.Connection, row: rows.Row) -> methods.Json:
     """Return the context of the request that a server's host has not finished, if known."""
     if row.build and row.vm_state == states.VmState.BUILDING:
-        asked_then: rpcapi.Json = row.build['context']
+        asked_then: methods.Json = row.build['context']
         return asked_then
     action = actions.find_newest(connection, row.uuid)
     asked = {'user_id': row.user_id, 'project_id': row.project_id}

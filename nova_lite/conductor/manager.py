@@ -29,8 +29,8 @@ from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import services
 from nova_lite.objects import instance_group
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as methods
 
 LOG = log.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class CellConductor:
         *,
         db: transactions.Database,
         compute: compute_rpc.ComputeAPI,
-        peers: rpcapi.ConductorAPI,
+        peers: methods.ConductorAPI,
         clients: Clients,
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
@@ -155,13 +155,13 @@ class CellConductor:
             return found | returned
 
     def report_nodes(
-        self, ctxt: context.RequestContext, nodes: list[rpcapi.Json]
+        self, ctxt: context.RequestContext, nodes: list[methods.Json]
     ) -> dict[str, dict[str, str]]:
         return self._write(host_reports.report_nodes, ctxt, nodes)
 
     def host_records(
         self, ctxt: context.RequestContext, hosts: list[str], instances: list[str] | None = None
-    ) -> list[rpcapi.HostRecord]:
+    ) -> list[methods.HostRecord]:
         return self.db.read(host_reports.records, hosts, instances)
 
     def held_guests(self, ctxt: context.RequestContext, host: str, guests: list[str]) -> list[str]:
@@ -169,7 +169,7 @@ class CellConductor:
 
     def unfinished(
         self, ctxt: context.RequestContext, hosts: list[str], idle_s: float
-    ) -> list[rpcapi.Unfinished]:
+    ) -> list[methods.Unfinished]:
         return self.db.read(host_reports.unfinished, hosts, idle_s)
 
     def check_epoch(self, ctxt: context.RequestContext) -> None:
@@ -193,8 +193,8 @@ class CellConductor:
         host: str,
         instance_uuid: str,
         *,
-        network_info: list[rpcapi.Json],
-        block_devices: list[rpcapi.Json],
+        network_info: list[methods.Json],
+        block_devices: list[methods.Json],
         power_state: int,
     ) -> bool:
         return self._write(
@@ -211,7 +211,7 @@ class CellConductor:
         ctxt: context.RequestContext,
         host: str,
         instance_uuid: str,
-        failure: rpcapi.Failure,
+        failure: methods.Failure,
         keep_host: bool,
     ) -> bool:
         return self._write(
@@ -225,7 +225,7 @@ class CellConductor:
         return self.db.write(build_reports.clear, host, instance_uuid)
 
     def reschedule_build(
-        self, ctxt: context.RequestContext, host: str, instance_uuid: str, failure: rpcapi.Failure
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, failure: methods.Failure
     ) -> None:
         self._rescheduler.leave(ctxt, host, instance_uuid, failure)
 
@@ -241,7 +241,7 @@ class CellConductor:
         task_state: str | None,
         expect_task: list[str | None],
         interrupted: Sequence[str] = (),
-    ) -> list[rpcapi.Share]:
+    ) -> list[methods.Share]:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
         return self._write(
             action_reports.start, ctxt, report, task_state=task_state, interrupted=interrupted
@@ -254,7 +254,7 @@ class CellConductor:
         instance_uuid: str,
         event: str,
         *,
-        changes: rpcapi.Json,
+        changes: methods.Json,
         expect_task: list[str | None],
         remark: str | None = None,
     ) -> bool:
@@ -269,14 +269,14 @@ class CellConductor:
         event: str,
         *,
         expect_task: list[str | None],
-        failure: rpcapi.ActionFailure,
+        failure: methods.ActionFailure,
     ) -> bool:
         report = action_reports.Report(host, instance_uuid, event, expect_task)
         return self._write(action_reports.fail, ctxt, report, failure=failure)
 
     def delete_started(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
-    ) -> rpcapi.Json:
+    ) -> methods.Json:
         return self._write(action_reports.start_delete, ctxt, host, instance_uuid, event=event)
 
     def instance_deleted(
@@ -289,7 +289,7 @@ class CellConductor:
         ctxt: context.RequestContext,
         host: str,
         instance_uuid: str,
-        network_info: list[rpcapi.Json],
+        network_info: list[methods.Json],
     ) -> None:
         self._write(action_reports.change_network_info, ctxt, host, instance_uuid, network_info)
 
@@ -298,7 +298,7 @@ class CellConductor:
         ctxt: context.RequestContext,
         host: str,
         instance_uuid: str,
-        block_devices: list[rpcapi.Json],
+        block_devices: list[methods.Json],
         gone: list[str],
     ) -> None:
         self._write(
@@ -310,7 +310,7 @@ class CellConductor:
             gone=gone,
         )
 
-    def power_states(self, ctxt: context.RequestContext, states: list[rpcapi.Json]) -> None:
+    def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)
 
     def update_shares(
@@ -324,19 +324,19 @@ class CellConductor:
 
     def instance_records(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str
-    ) -> rpcapi.Json:
+    ) -> methods.Json:
         return self.db.read(host_reports.instance_records, host, instance_uuid)
 
     # ---- live migration and evacuation ------------------------------------
 
     def live_migration_turn(
         self, ctxt: context.RequestContext, host: str, migration_uuid: str, limit: int
-    ) -> rpcapi.Json:
+    ) -> methods.Json:
         return self._write(live_turns.take, ctxt, host, migration_uuid, limit=limit)
 
     def live_migration_progress(
         self, ctxt: context.RequestContext, host: str, migration_uuid: str, counters: dict[str, int]
-    ) -> dict[str, rpcapi.Json]:
+    ) -> dict[str, methods.Json]:
         return self._write(
             live_reports.note_progress, ctxt, host, migration_uuid, counters=counters
         )
@@ -353,7 +353,7 @@ class CellConductor:
 
     def evacuations_from(
         self, ctxt: context.RequestContext, hosts: list[str]
-    ) -> list[rpcapi.Evacuation]:
+    ) -> list[methods.Evacuation]:
         return self.db.read(evacuation_reports.left_on, hosts)
 
     def evacuation_cleaned(

@@ -22,7 +22,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 
 LOG = log.getLogger(__name__)
 _DELETED_BEFORE = instances.TABLE.c.deleted_at <= sa.bindparam('before')

@@ -26,8 +26,8 @@ from nova_lite.db.cell import instances
 from nova_lite.lifecycle import requests
 from nova_lite.objects import block_device
 from nova_lite.objects import selection as selection_objects
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as rpcapi
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as methods
 
 LOG = log.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class Reschedule:
         self._compute, self._placement = compute, placement
 
     def leave(
-        self, ctxt: context.RequestContext, host: str, uuid: str, failure: rpcapi.Failure
+        self, ctxt: context.RequestContext, host: str, uuid: str, failure: methods.Failure
     ) -> None:
         """Try the alternates after the build on `host` has failed with `failure`."""
         row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)

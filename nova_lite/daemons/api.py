@@ -10,12 +10,12 @@ from nova_lite.api import application as api_application
 from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.daemons import monitor
 from nova_lite.daemons import top
-from nova_lite.monitoring import app as monitoring
-from nova_lite.monitoring import checks
-from nova_lite.monitoring import databases
+from nova_lite.daemons.monitoring import app as monitoring
+from nova_lite.daemons.monitoring import checks
+from nova_lite.daemons.monitoring import databases
 from nova_lite.rpc import outbox
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import super_conductor as super_rpc
 from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 

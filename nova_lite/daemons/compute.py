@@ -4,15 +4,15 @@ from collections.abc import Iterable
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.compute import hardware
 from nova_lite.compute import manager as compute_manager
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import process
-from nova_lite.monitoring import checks
+from nova_lite.daemons.monitoring import checks
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import drivers
 
 
@@ -29,7 +29,7 @@ def refuse_databases(conf: cfg.ConfigOpts, prog: str) -> None:
             )
 
 
-def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
+def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> lifetime.Daemon:
     """Return the daemon of a compute process with all its hosts. reported: see ComputeManager"""
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
@@ -49,7 +49,7 @@ def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> service.Daemon:
         neighbours=neighbours,
         reported=reported,
     )
-    return service.Daemon(
+    return lifetime.Daemon(
         f'compute {conf.host}',
         manager,
         threads=conf.rpc_threads,

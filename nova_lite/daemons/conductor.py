@@ -2,23 +2,23 @@
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.clients import neighbours as neighbours_module
 from nova_lite.conductor import manager as conductor_manager
+from nova_lite.daemons import lifetime
+from nova_lite.daemons.monitoring import checks
+from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
 from nova_lite.db.cell import services
-from nova_lite.monitoring import checks
-from nova_lite.monitoring import databases
 from nova_lite.notify import hub
 from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
 from nova_lite.rpc import pins
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as conductor_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
 
 
-def make(conf: cfg.ConfigOpts) -> service.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
     """Return the daemon for a configuration."""
     database = transactions.Database(conf.database.connection, limits=transactions.limits(conf))
     notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))
@@ -33,7 +33,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         clients=neighbours_module.clients(conf),
     )
     computes = pins.Pins(conf, compute_rpc.ComputeAPI.topic, oldest)
-    return service.Daemon(
+    return lifetime.Daemon(
         f'conductor {conf.host}',
         manager,
         threads=conf.rpc_threads,

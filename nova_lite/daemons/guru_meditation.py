@@ -6,7 +6,7 @@ import typing
 
 from oslo_config import cfg
 
-from nova_lite.monitoring import health as health_module
+from nova_lite.daemons.monitoring import health as health_module
 
 PACKAGE = 'nova-lite'
 

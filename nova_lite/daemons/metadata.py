@@ -7,11 +7,11 @@ from oslo_config import cfg
 
 from nova_lite import cells as cells_module
 from nova_lite.daemons import monitor
+from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
-from nova_lite.metadata_api import app
-from nova_lite.metadata_api import callers
-from nova_lite.metadata_api import servers
-from nova_lite.monitoring import databases
+from nova_lite.metadata.service import app
+from nova_lite.metadata.service import callers
+from nova_lite.metadata.service import servers
 
 
 def check(conf: cfg.ConfigOpts) -> None:

@@ -8,8 +8,8 @@ import typing
 from oslo_config import cfg
 from oslo_log import log
 
-from nova_lite.monitoring import app
-from nova_lite.monitoring import health
+from nova_lite.daemons.monitoring import app
+from nova_lite.daemons.monitoring import health
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)

@@ -4,8 +4,8 @@ from oslo_config import cfg
 
 from nova_lite.conf import servers
 from nova_lite.daemons import monitor
+from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
-from nova_lite.monitoring import databases
 from nova_lite.wsgi import front
 from nova_lite.wsgi import placement
 

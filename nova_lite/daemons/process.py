@@ -11,11 +11,11 @@ from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite import conf as conf_module
-from nova_lite import service
 from nova_lite.daemons import guru_meditation
 from nova_lite.daemons import leash
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import monitor
-from nova_lite.monitoring import health
+from nova_lite.daemons.monitoring import health
 from nova_lite.rpc import pins
 
 # Seconds that a daemon may take to close its connections after its work has ended.
@@ -74,7 +74,7 @@ def argv_of_environment() -> list[str]:
 
 
 def run(
-    argv: Sequence[str] | None, prog: str, make: Callable[[cfg.ConfigOpts], service.Daemon]
+    argv: Sequence[str] | None, prog: str, make: Callable[[cfg.ConfigOpts], lifetime.Daemon]
 ) -> None:
     """Run the daemon that `make(conf)` returns until SIGTERM, and exit."""
     conf = configure(argv, prog)
@@ -88,7 +88,7 @@ def run(
         daemon.reload()
 
     limit_s = conf.graceful_shutdown_timeout + LEEWAY_S
-    service.run(daemon, reload, stop_limit_s=limit_s)
+    lifetime.run(daemon, reload, stop_limit_s=limit_s)
     leave()
 
 

@@ -2,20 +2,20 @@
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.clients import auth
 from nova_lite.clients import network
 from nova_lite.clients import placement
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import top
-from nova_lite.monitoring import checks
-from nova_lite.monitoring import databases
+from nova_lite.daemons.monitoring import checks
+from nova_lite.daemons.monitoring import databases
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager as scheduler_manager
 
 
-def make(conf: cfg.ConfigOpts) -> service.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
     """Return the daemon for a configuration."""
     above = top.connect(conf)
     credentials = auth.Credentials(conf)
@@ -27,7 +27,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         endpoint = local_endpoint.SchedulerEndpoint(manager, conf.state_path)
         endpoint.open()
         above.closing.append(endpoint.close)
-    return service.Daemon(
+    return lifetime.Daemon(
         'scheduler',
         manager,
         threads=conf.rpc_threads,

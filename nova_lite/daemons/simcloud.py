@@ -5,8 +5,8 @@ from wsgiref import types as wsgi
 from oslo_config import cfg
 
 from nova_lite.daemons import monitor
+from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
-from nova_lite.monitoring import databases
 from nova_lite.simcloud import app
 from nova_lite.virt.sim import profile
 

@@ -2,19 +2,19 @@
 
 from oslo_config import cfg
 
-from nova_lite import service
 from nova_lite.clients import neighbours as neighbours_module
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import top
-from nova_lite.monitoring import checks
-from nova_lite.monitoring import cloud
-from nova_lite.monitoring import databases
-from nova_lite.monitoring import sweep
-from nova_lite.rpcapi import scheduler as scheduler_rpc
-from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.daemons.monitoring import checks
+from nova_lite.daemons.monitoring import cloud
+from nova_lite.daemons.monitoring import databases
+from nova_lite.daemons.monitoring import sweep
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import super_conductor as super_rpc
 from nova_lite.superconductor import manager as super_module
 
 
-def make(conf: cfg.ConfigOpts) -> service.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
     """Return the daemon for a configuration."""
     above = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
@@ -27,7 +27,7 @@ def make(conf: cfg.ConfigOpts) -> service.Daemon:
         notices=above.notices,
     )
     manager = super_module.SuperConductor(conf, world, name=conf.host)
-    return service.Daemon(
+    return lifetime.Daemon(
         'super-conductor',
         manager,
         threads=conf.rpc_threads,

@@ -17,7 +17,6 @@ from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
@@ -26,6 +25,7 @@ from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 # Time for the cast of run_saga to arrive; after it the sweep takes up the saga.
 WAKE_IN_S = 5

@@ -12,7 +12,7 @@ from nova_lite.db import rows
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import selection as selections
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 
 TIMES = ('created_at', 'updated_at')
 

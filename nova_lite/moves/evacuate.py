@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.cell import migrations
 from nova_lite.moves import answers
@@ -25,6 +24,7 @@ from nova_lite.moves.parts import allocation
 from nova_lite.moves.parts import forced
 from nova_lite.moves.parts import relocation
 from nova_lite.objects import instance as instance_objects
+from nova_lite.states import transitions
 
 Began = steps.Began
 Status = states.MigrationStatus

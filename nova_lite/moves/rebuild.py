@@ -16,7 +16,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.clients import volume as volume_client
 from nova_lite.db import rows
@@ -40,6 +39,7 @@ from nova_lite.objects import image as image_objects
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import request_spec
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 Began = steps.Began
 Task = states.TaskState

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
@@ -36,6 +35,7 @@ from nova_lite.moves.parts import volumes
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
+from nova_lite.states import transitions
 
 Began = steps.Began
 Task = states.TaskState

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import port_allocations
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
@@ -38,8 +37,9 @@ from nova_lite.moves.parts import ports
 from nova_lite.moves.parts import stored_request
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import instance as instance_objects
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 Status = states.MigrationStatus
 

@@ -21,7 +21,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.moves import server_cell
 from nova_lite.moves import world as worlds
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import values

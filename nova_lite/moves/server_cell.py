@@ -27,7 +27,7 @@ from nova_lite.db.cell import services
 from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.saga import journal
 
 Devices: typing.TypeAlias = list[block_device.BlockDevice]

@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import group_places
@@ -38,6 +37,7 @@ from nova_lite.moves.parts import stored_request
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
+from nova_lite.states import transitions
 
 Began = steps.Began
 Vm = states.VmState

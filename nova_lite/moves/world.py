@@ -11,8 +11,8 @@ from nova_lite.clients import placement as placements
 from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
 from nova_lite.db import transactions
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
 
 
 class World(typing.Protocol):

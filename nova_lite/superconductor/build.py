@@ -37,7 +37,7 @@ from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.superconductor import bury
 from nova_lite.superconductor import silent_hosts
 

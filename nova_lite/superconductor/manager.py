@@ -28,9 +28,9 @@ from nova_lite.lifecycle import searches
 from nova_lite.moves import kinds
 from nova_lite.moves import lanes
 from nova_lite.notify import watch
-from nova_lite.rpcapi import compute as compute_rpc
-from nova_lite.rpcapi import conductor as conductor_rpc
-from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.superconductor import build

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from nova_lite import states
-from nova_lite import transitions as transition_table
+from nova_lite.states import transitions as transition_table
 from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import guests

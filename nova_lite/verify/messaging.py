@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from nova_lite.rpcapi import compute
-from nova_lite.rpcapi import conductor
-from nova_lite.rpcapi import scheduler
-from nova_lite.rpcapi import super_conductor
+from nova_lite.rpc.methods import compute
+from nova_lite.rpc.methods import conductor
+from nova_lite.rpc.methods import scheduler
+from nova_lite.rpc.methods import super_conductor
 from nova_lite.verify import findings
 from nova_lite.verify import observed
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import datetime
 
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import step
+from nova_lite.states import transitions
 from nova_lite.verify import age_limits
 from nova_lite.verify import findings
 from nova_lite.verify import holdings

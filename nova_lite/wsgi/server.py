@@ -17,8 +17,8 @@ from cheroot import wsgi as cheroot
 from oslo_utils import netutils
 
 from nova_lite import runtime
-from nova_lite import service
 from nova_lite.private_apis import cheroot as internals
+from nova_lite.runtime import systemd
 from nova_lite.wsgi import heads
 from nova_lite.wsgi import paths
 from nova_lite.wsgi import reception
@@ -230,17 +230,17 @@ def serve(
     # A cloud in one process needs no gunicorn.
     from nova_lite.wsgi import gunicorn_app
 
-    systemd = os.environ.pop('NOTIFY_SOCKET', None)
+    manager = os.environ.pop('NOTIFY_SOCKET', None)
 
     def ready(_worker: object) -> None:
-        service.tell_systemd('READY=1', 'STATUS=Ready', address=systemd)
+        systemd.tell('READY=1', 'STATUS=Ready', address=manager)
 
     gunicorn_app.Application(
         lambda: slow_clients.Bounded(paths.Decoded(load_application()), threads),
         {
             'post_worker_init': ready,
             'worker_exit': lambda _arbiter, worker: _leave(worker),
-            'on_exit': lambda _arbiter: service.tell_systemd('STOPPING=1', address=systemd),
+            'on_exit': lambda _arbiter: systemd.tell('STOPPING=1', address=manager),
             'bind': authority(host, port),
             'workers': workers,
             'threads': threads,

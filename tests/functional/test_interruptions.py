@@ -9,7 +9,7 @@ from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.db.api import build_requests
 from nova_lite.lab import memory_broker
-from nova_lite.rpcapi import super_conductor as super_rpc
+from nova_lite.rpc.methods import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
 

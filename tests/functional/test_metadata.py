@@ -9,7 +9,7 @@ import sys
 import requests
 import testtools
 
-from nova_lite.metadata_api import callers
+from nova_lite.metadata.service import callers
 from tests.fixtures import cli
 from tests.fixtures import crossing
 from tests.fixtures import units

@@ -5,7 +5,7 @@ import testtools
 from nova_lite import versions
 from nova_lite.objects import block_device
 from nova_lite.objects import instance
-from nova_lite.rpcapi import compute
+from nova_lite.rpc.methods import compute
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.fixtures import releases

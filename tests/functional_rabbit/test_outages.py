@@ -8,7 +8,7 @@ from testtools import content
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import service
+from nova_lite.daemons import lifetime
 from nova_lite.db.api import sagas
 from nova_lite.lab.launcher import layout
 from nova_lite.saga import journal
@@ -170,7 +170,7 @@ class TestOutages(testtools.TestCase):
             conf = conf_module.make_conf(files=[path])
             conf.register_opts(impl_rabbit.rabbit_opts, group='oslo_messaging_rabbit')
             self.assertLess(conf.oslo_messaging_rabbit.rabbit_interval_max, RECONNECT_S)
-        self.assertLess(service.WAIT_S, RECONNECT_S)
+        self.assertLess(lifetime.WAIT_S, RECONNECT_S)
 
     def _act(self, server, action, body=None):
         self.stage.act(server, action, body)

@@ -13,7 +13,7 @@ OURS = ('nova_lite', 'tests', 'tools')
 CATCH_ALL = (
     'nova_lite/saga/',
     'nova_lite/rpc/',
-    'nova_lite/service',
+    'nova_lite/daemons/lifetime',
     'nova_lite/api/app.py',
     'nova_lite/compute/guest_work.py',
     'nova_lite/lab/control/endpoint.py',
@@ -22,7 +22,7 @@ CATCH_ALL = (
     'nova_lite/lifecycle/searches.py',
     'nova_lite/notify/',
     'nova_lite/cmd/manage.py',
-    'nova_lite/workers.py',
+    'nova_lite/runtime/workers.py',
     'tests/sim/kernel/',
 )
 # A package's front re-exports; tables read better with bare column types.

@@ -40,7 +40,7 @@ ONLY = {
     'request': ('api',),
     'resources': ('simcloud',),
     'rules': ('virt/sim',),
-    'service': ('',),
+    'service': (),
     'sharing': (),
     'show': ('api/servers',),
     'snapshot': ('cmd',),

@@ -8,7 +8,13 @@ from tools import checks
 
 FILE_LINES = 400
 TABLE_LINES = 600
-TABLES = ('/states.py', '/exception.py', '/versions.py', '/models.py', '/rpcapi/compute.py')
+TABLES = (
+    '/states/__init__.py',
+    '/exception.py',
+    '/versions.py',
+    '/models.py',
+    '/rpc/methods/compute.py',
+)
 FUNCTION_LINES = 50
 PARAMETERS = 6
 POSITIONAL = 4

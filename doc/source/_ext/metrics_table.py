@@ -3,7 +3,7 @@
 from sphinx.util import docutils
 
 from nova_lite import metrics
-from nova_lite.monitoring import cloud
+from nova_lite.daemons.monitoring import cloud
 
 
 class Metrics(docutils.SphinxDirective):

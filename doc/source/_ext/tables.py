@@ -10,10 +10,10 @@ import yaml
 
 import nova_lite
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import coverage
 from nova_lite.api import reference
 from nova_lite.moves import kinds
+from nova_lite.states import transitions
 
 
 class Operations(docutils.SphinxDirective):

@@ -9,7 +9,7 @@ import typing
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
-from nova_lite.policies import hosts as rules
+from nova_lite.api.policies import hosts as rules
 
 PATH = '/os-baremetal-nodes'
 ONE = PATH + '/{id}'

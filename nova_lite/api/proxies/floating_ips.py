@@ -12,9 +12,9 @@ from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import addresses as rules
 from nova_lite.clients import items
 from nova_lite.clients import session
-from nova_lite.policies import addresses as rules
 
 PATH = '/os-floating-ips'
 ONE = PATH + '/{id}'

@@ -7,9 +7,9 @@ Source: reference/nova/api-surface 2.6.
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
+from nova_lite.api.policies import addresses as rules
 from nova_lite.clients import items
 from nova_lite.clients import session
-from nova_lite.policies import addresses as rules
 
 NETWORKS, TENANT_NETWORKS = '/os-networks', '/os-tenant-networks'
 UNTIL = '2.35'

@@ -9,10 +9,10 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views as views
+from nova_lite.api.policies import security_groups as rules
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
 from nova_lite.clients import session
-from nova_lite.policies import security_groups as rules
 
 PATH = '/os-security-groups'
 ONE = PATH + '/{id}'

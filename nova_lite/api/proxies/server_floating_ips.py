@@ -9,10 +9,10 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import addresses as rules
 from nova_lite.api.proxies import floating_ips
 from nova_lite.api.servers import acting
 from nova_lite.clients import session
-from nova_lite.policies import addresses as rules
 
 PATH = '/servers/{server_id}/action'
 UNTIL = '2.43'

@@ -7,10 +7,10 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import volumes as rules
 from nova_lite.api.proxies import lists
 from nova_lite.clients import items
 from nova_lite.clients import session
-from nova_lite.policies import volumes as rules
 
 PATH = '/os-volumes'
 ONE = PATH + '/{id}'

@@ -16,7 +16,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.db import rows
@@ -26,6 +25,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
+from nova_lite.states import transitions
 
 T = typing.TypeVar('T')
 

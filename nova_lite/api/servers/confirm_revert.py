@@ -8,12 +8,12 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import cold_moves as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
@@ -21,8 +21,8 @@ from nova_lite.api.servers import source_host
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import migrations
-from nova_lite.policies import cold_moves as rules
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 Status = states.MigrationStatus

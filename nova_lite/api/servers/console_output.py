@@ -4,8 +4,8 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
-from nova_lite.policies import server_actions as rules
 
 LENGTH = {**schema_parts.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
 BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LENGTH}))

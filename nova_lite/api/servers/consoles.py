@@ -12,15 +12,15 @@ import urllib.parse
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import console_tokens
-from nova_lite.policies import server_actions as rules
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409, 501)

@@ -1,12 +1,12 @@
 """The action trigger_crash_dump (2.17)."""
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import moves
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 ACTION = transitions.TRIGGER_CRASH_DUMP.verb
 

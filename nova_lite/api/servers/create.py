@@ -17,6 +17,7 @@ from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import create_accept
 from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_content
@@ -34,7 +35,6 @@ from nova_lite.api.servers import create_volumes
 from nova_lite.api.servers import unique_names
 from nova_lite.clients import session
 from nova_lite.db.api import build_requests
-from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
 MOST = 10000  # servers of one request, since they are one transaction

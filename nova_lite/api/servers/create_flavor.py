@@ -10,12 +10,12 @@ from oslo_utils import strutils
 
 from nova_lite import exception
 from nova_lite.api import request
+from nova_lite.api.policies import servers as rules
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import devices
-from nova_lite.policies import servers as rules
 
 GIB = 1 << 30
 # A flavor as records and sagas have it: see `as_dict`.

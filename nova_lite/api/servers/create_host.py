@@ -9,11 +9,11 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import zones
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import create_plan
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
-from nova_lite.policies import servers as rules
 
 LOG = log.getLogger(__name__)
 

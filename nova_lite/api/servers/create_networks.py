@@ -8,11 +8,11 @@ import typing
 from nova_lite import exception
 from nova_lite.api import formats
 from nova_lite.api import request
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import create_plan
 from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
-from nova_lite.policies import servers as rules
 
 DEFAULT_GROUP = 'default'
 # Servers may have ports that ask placement for resources.

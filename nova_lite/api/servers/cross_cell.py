@@ -11,10 +11,10 @@ from nova_lite import exception
 from nova_lite import versions
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import cold_moves as rules
 from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
-from nova_lite.policies import cold_moves as rules
 
 LOG = log.getLogger(__name__)
 

@@ -15,12 +15,13 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
 from nova_lite.api.servers import left_guest
@@ -38,8 +39,7 @@ from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
 from nova_lite.moves.parts import shelving
 from nova_lite.objects import instance as instance_objects
-from nova_lite.policies import server_actions
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 # States in which a server has a guest on its host, which is kept.

@@ -8,13 +8,13 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
 from nova_lite.db import rows
+from nova_lite.states import transitions
 
 # From here on servers that are shelved can be given volumes and lose them.
 SHELVED_SINCE = 20

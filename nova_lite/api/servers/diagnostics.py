@@ -10,9 +10,9 @@ import string
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import guests as rules
 from nova_lite.api.servers import source_host
 from nova_lite.clients import session
-from nova_lite.policies import guests as rules
 
 STANDARD = 48
 KIB_PER_MIB = 1024

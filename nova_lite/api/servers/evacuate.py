@@ -6,20 +6,20 @@ Source: reference/nova/moves 2.5.
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite import versions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import live_migrations as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import live_migrate
 from nova_lite.api.servers import moves
 from nova_lite.db.cell import services
-from nova_lite.policies import live_migrations as rules
+from nova_lite.states import transitions
 
 ACTION = 'evacuate'
 PASSWORD = {'type': 'string'}

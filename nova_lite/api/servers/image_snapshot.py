@@ -11,20 +11,20 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.clients import backups
 from nova_lite.clients import session
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
-from nova_lite.policies import server_actions
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

@@ -3,14 +3,14 @@
 A hypervisor has nothing to inject them into. Source: reference/nova/api-surface 2.4.
 """
 
-from nova_lite import transitions
 from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
-from nova_lite.policies import server_actions as rules
+from nova_lite.states import transitions
 
 
 @operation.operation(

@@ -17,12 +17,12 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_parts as rules
 from nova_lite.api.servers import view
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
-from nova_lite.policies import server_parts as rules
 
 PATH = '/servers/{server_id}/os-instance-actions'
 _TIME = schema_parts.single({'type': 'string', 'format': 'date-time'})

@@ -4,20 +4,20 @@ The answer waits until the port is plugged in. Source: reference/nova/api-surfac
 """
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
+from nova_lite.api.policies import servers as server_rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
 from nova_lite.api.servers import source_host
 from nova_lite.clients import session
 from nova_lite.objects import request_spec
-from nova_lite.policies import server_devices as rules
-from nova_lite.policies import servers as server_rules
+from nova_lite.states import transitions
 
 KEY = 'interfaceAttachment'
 _V1 = schema_parts.whole(

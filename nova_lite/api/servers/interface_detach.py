@@ -1,14 +1,14 @@
 """DELETE /servers/{server_id}/os-interface/{port_id}: detach a port."""
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
 from nova_lite.api.servers import source_host
-from nova_lite.policies import server_devices as rules
+from nova_lite.states import transitions
 
 
 @operation.operation(

@@ -7,8 +7,8 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
 from nova_lite.clients import session
-from nova_lite.policies import server_devices as rules
 
 PATH = '/servers/{server_id}/os-interface'
 ONE = PATH + '/{port_id}'

@@ -4,8 +4,8 @@ from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_parts as rules
 from nova_lite.api.servers import addresses
-from nova_lite.policies import server_parts as rules
 
 PATH = '/servers/{server_id}/ips'
 

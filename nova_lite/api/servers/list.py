@@ -13,6 +13,7 @@ from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import request
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import list_filters
 from nova_lite.api.servers import list_merge
 from nova_lite.api.servers import list_schema
@@ -22,7 +23,6 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instance_lists
-from nova_lite.policies import servers as rules
 
 T = typing.TypeVar('T')
 # Makes the representations of a page's servers, or that of a server whose cell is down.

@@ -19,13 +19,13 @@ from oslo_utils import timeutils
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import request
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import addresses
 from nova_lite.api.servers import list_schema
 from nova_lite.db import patterns
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.db.cell import instance_lists
-from nova_lite.policies import servers as rules
 
 PAGING = frozenset(('limit', 'marker', 'sort_key', 'sort_dir'))
 ALIASES = {

@@ -10,20 +10,20 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import live_migrations as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import outcomes
 from nova_lite.clients import session
 from nova_lite.db import rows
-from nova_lite.policies import live_migrations as rules
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 ACTION = 'os-migrateLive'
 HOST = schema_parts.null_or(schema_parts.HOST)

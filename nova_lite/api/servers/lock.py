@@ -12,11 +12,11 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
-from nova_lite.policies import server_actions as rules
 
 PATH = '/servers/{server_id}/action'
 REASON = schema_parts.whole({'locked_reason': {'type': 'string', 'minLength': 1, 'maxLength': 255}})

@@ -11,7 +11,6 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import moves
@@ -21,6 +20,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.lifecycle import intents
 from nova_lite.moves import kinds
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 KIND = 'detach-volume'

@@ -7,17 +7,17 @@ ignored.
 import os_traits
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import cold_moves as rules
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import source_host
 from nova_lite.db.cell import compute_nodes
-from nova_lite.policies import cold_moves as rules
+from nova_lite.states import transitions
 
 ACTION = 'migrate'
 BODY = {

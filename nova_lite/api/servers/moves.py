@@ -12,13 +12,13 @@ from oslo_log import log
 from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
 from nova_lite.lifecycle import intents
 from nova_lite.moves import kinds
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

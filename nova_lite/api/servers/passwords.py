@@ -5,16 +5,16 @@ Source: reference/nova/api-surface 2.3 and 2.4.
 
 from oslo_utils import strutils
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import guests as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import source_host
 from nova_lite.db.cell import guest_passwords
-from nova_lite.policies import guests as rules
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/os-server-password'
 CHANGE = schema_parts.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])

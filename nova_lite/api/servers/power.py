@@ -3,15 +3,15 @@
 They differ only in words and states, which are in transitions.TRANSITIONS.
 """
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
-from nova_lite.policies import server_actions
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)

@@ -6,10 +6,10 @@ Source: reference/nova/api-surface 2.5.
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import power
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

@@ -1,14 +1,14 @@
 """The action reboot: the guest carries out a soft one; its host carries out a hard one."""
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import lost_attachments
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
 BODY = schema_parts.body(

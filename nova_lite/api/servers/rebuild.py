@@ -9,13 +9,13 @@ import dataclasses
 import typing
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_bounds
 from nova_lite.api.servers import create_content
@@ -26,7 +26,7 @@ from nova_lite.api.servers import moves
 from nova_lite.api.servers import rebuild_image
 from nova_lite.api.servers import show
 from nova_lite.api.servers import unique_names
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 ACTION = 'rebuild'
 _V1 = schema_parts.whole(

@@ -8,15 +8,15 @@ import os_traits
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
-from nova_lite.policies import server_actions
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 BODY = schema_parts.body(

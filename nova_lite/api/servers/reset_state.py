@@ -7,12 +7,12 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
-from nova_lite.policies import server_actions as rules
 
 # In the list of actions, without events, as in nova.
 ACTION = 'resetState'

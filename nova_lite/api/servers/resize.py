@@ -5,12 +5,12 @@ Source: reference/nova/moves 2.2.
 """
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import cold_moves as rules
 from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import cross_cell
 from nova_lite.api.servers import moves
@@ -18,7 +18,7 @@ from nova_lite.api.servers import source_host
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import request_specs
-from nova_lite.policies import cold_moves as rules
+from nova_lite.states import transitions
 
 FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 BODY = {

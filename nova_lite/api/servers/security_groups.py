@@ -18,11 +18,11 @@ from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import security_group_views
 from nova_lite.api import server_access
+from nova_lite.api.policies import security_groups as rules
 from nova_lite.api.servers import acting
 from nova_lite.clients import session
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
-from nova_lite.policies import security_groups as rules
 
 ACTION = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)

@@ -6,15 +6,15 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_parts as rules
 from nova_lite.api.servers import acting
 from nova_lite.db.cell import instances
-from nova_lite.policies import server_parts as rules
+from nova_lite.states import transitions
 
 Change: typing.TypeAlias = Callable[[dict[str, str]], dict[str, str]]
 

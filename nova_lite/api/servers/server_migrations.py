@@ -12,13 +12,13 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api import times
+from nova_lite.api.policies import live_migrations as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.clients import session
@@ -27,7 +27,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
-from nova_lite.policies import live_migrations as rules
+from nova_lite.states import transitions
 
 T = typing.TypeVar('T')
 

@@ -6,11 +6,11 @@ The host mounts the share when the server starts. Source: reference/nova/api-sur
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_shares as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import shares
@@ -20,7 +20,7 @@ from nova_lite.clients import share as share_client
 from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import shares as share_rows
-from nova_lite.policies import server_shares as rules
+from nova_lite.states import transitions
 
 KEY = 'share'
 # The guest mounts the share by it.

@@ -3,15 +3,15 @@
 The answer does not wait: a saga revokes the access of the server's host and the locks.
 """
 
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_shares as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import shares
 from nova_lite.db.cell import shares as share_rows
-from nova_lite.policies import server_shares as rules
+from nova_lite.states import transitions
 
 
 @operation.operation(

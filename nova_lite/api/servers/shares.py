@@ -10,10 +10,10 @@ from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_shares as rules
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import shares
-from nova_lite.policies import server_shares as rules
 
 PATH = '/servers/{server_id}/shares'
 ONE = PATH + '/{share_id}'

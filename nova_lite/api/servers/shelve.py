@@ -9,19 +9,19 @@ import dataclasses
 
 from nova_lite import exception
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api import zones
+from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import moves
 from nova_lite.clients import release
 from nova_lite.db.api import request_specs
-from nova_lite.policies import server_actions as rules
+from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)

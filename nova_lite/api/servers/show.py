@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import partial
 from nova_lite.api.servers import view
 from nova_lite.clients import session
@@ -14,7 +15,6 @@ from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instance_lists
-from nova_lite.policies import servers as rules
 
 # {server uuid: uuid of its group} and {server uuid: request spec}
 FromApi: typing.TypeAlias = tuple[dict[str, str], dict[str, session.Json]]

@@ -8,9 +8,9 @@ from oslo_utils import strutils
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_parts as rules
 from nova_lite.db.cell import compute_nodes
 from nova_lite.objects import guest_numa
-from nova_lite.policies import server_parts as rules
 
 # KiB. `any` leaves the choice to the host, which chooses small pages.
 PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}

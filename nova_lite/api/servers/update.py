@@ -7,20 +7,20 @@ build request would be lost if a super-conductor had read it before.
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import formats
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import show
 from nova_lite.api.servers import unique_names
 from nova_lite.db import rows
 from nova_lite.db.api import request_specs
-from nova_lite.policies import servers as rules
+from nova_lite.states import transitions
 
 ANY_STATE = transitions.Transition('update', None, None, launched=False)
 _V1 = schema_parts.whole(

@@ -15,12 +15,12 @@ from oslo_utils import uuidutils
 from nova_lite import states
 from nova_lite.api import links
 from nova_lite.api import request
+from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import addresses
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instance_lists
 from nova_lite.db.cell import services
-from nova_lite.policies import servers as rules
 
 PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
 FAULTY = frozenset(('ERROR', 'DELETED'))

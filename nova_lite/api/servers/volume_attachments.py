@@ -11,11 +11,11 @@ from nova_lite.api import paging
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import devices
-from nova_lite.policies import server_devices as rules
 
 PATH = '/servers/{server_id}/os-volume_attachments'
 ONE = PATH + '/{volume_id}'

@@ -1,16 +1,16 @@
 """DELETE /servers/{server_id}/os-volume_attachments/{volume_id}: detach a volume."""
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import source_host
 from nova_lite.api.servers import volume_attachments
-from nova_lite.policies import server_devices as rules
+from nova_lite.states import transitions
 
 
 class RootDevice(exception.Invalid):

@@ -8,12 +8,12 @@ Source: reference/nova/api-surface 2.3 and 4.
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
+from nova_lite.api.policies import server_devices as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.api.servers import source_host
@@ -23,7 +23,7 @@ from nova_lite.api.servers import volume_owners
 from nova_lite.db import rows
 from nova_lite.db.cell import devices as device_rows
 from nova_lite.db.cell import instances
-from nova_lite.policies import server_devices as rules
+from nova_lite.states import transitions
 
 CHANGES = 85
 KEY = 'volumeAttachment'

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 from nova_lite.dialects import lean
+from nova_lite.states import transitions
 
 TABLE = models.Instance.__table__
 ANY: typing.Any = object()

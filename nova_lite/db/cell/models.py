@@ -33,7 +33,7 @@ class Instance(types.Timestamps, Base):
     group_uuid: the server group of the create request, which may be deleted
     host: service host; node: hypervisor node; both NULL if the server is on no host
     build: during a build its arguments, so that a lost message can be repeated: see
-        rpcapi ComputeAPI.build_instance; else NULL
+        ComputeAPI.build_instance; else NULL
     """
 
     __tablename__ = 'instances'

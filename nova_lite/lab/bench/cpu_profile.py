@@ -23,7 +23,7 @@ STARTED, FOREIGN = 'Sampling process', 'No python processes found'
 END_S = 60
 OURS, OTHER = 'nova_lite/', 'other'
 # Called by all parts, and waited in by all.
-COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime.py')
+COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime/__init__.py')
 # All that is done for these counts for them, the statements as well.
 CAUSES = {
     'journal': ('nova_lite/saga/journal.py', 'nova_lite/db/api/sagas.py'),
@@ -54,7 +54,7 @@ PARTS = {
         'urllib3/',
         'webob/',
     ),
-    'RPC': ('nova_lite/rpc/', 'nova_lite/rpcapi/', 'oslo_messaging/', 'kombu/', 'amqp/'),
+    'RPC': ('nova_lite/rpc/', 'oslo_messaging/', 'kombu/', 'amqp/'),
 }
 _FRAME = re.compile(r'\(([^()]*?)(?::\d+)?\)$')
 

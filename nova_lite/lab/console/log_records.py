@@ -16,7 +16,7 @@ PACKAGES = {
     'api': ('nova_lite.api', 'nova_lite.wsgi'),
     'compute': ('nova_lite.compute', 'nova_lite.virt'),
     'conductor': ('nova_lite.conductor',),
-    'metadata': ('nova_lite.metadata', 'nova_lite.metadata_api'),
+    'metadata': ('nova_lite.metadata',),
     'placement': ('placement',),
     'scheduler': ('nova_lite.scheduler',),
     'simcloud': ('nova_lite.simcloud',),

@@ -10,7 +10,7 @@ from nova_lite.daemons import local_endpoint
 from nova_lite.db.cell import services
 from nova_lite.lab import server_names
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import scheduler
+from nova_lite.rpc.methods import scheduler
 
 BINARY = 'nova-scheduler'
 

@@ -23,6 +23,7 @@ from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
+from nova_lite.daemons.monitoring import app as monitoring
 from nova_lite.db.cell import services
 from nova_lite.lab import memory_broker
 from nova_lite.lab.control import breakpoints
@@ -41,7 +42,6 @@ from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import stand_ins
 from nova_lite.lab.launcher import state_control
-from nova_lite.monitoring import app as monitoring
 from nova_lite.rpc import transport
 from nova_lite.wsgi import front
 from nova_lite.wsgi import gate

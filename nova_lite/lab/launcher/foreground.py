@@ -10,8 +10,8 @@ import sys
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
-from nova_lite import service
 from nova_lite.daemons import leash
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import process
 from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
@@ -58,7 +58,7 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
         child = running.detach(cloud.places)
         if child:
             return _await(cloud.places, child)
-    signals = service.Signals()
+    signals = lifetime.Signals()
     if until_exit is not None:
         leash.follow(until_exit)
     preflight.check_port(settings)
@@ -102,7 +102,7 @@ def _serve(cloud, fresh, signals, snapshot):
                     _say(f'Cannot apply part of the new configuration: {error}')
                 if not errors:
                     _say('The configuration was read again')
-    except service.Stopped:
+    except lifetime.Stopped:
         signals.starting = False
     except BaseException:
         signals.starting = False

@@ -5,7 +5,7 @@ import enum
 import typing
 
 from nova_lite import states
-from nova_lite import transitions
+from nova_lite.states import transitions
 
 # A server, a migration or a service, as the API shows it.
 Json: typing.TypeAlias = dict[str, typing.Any]

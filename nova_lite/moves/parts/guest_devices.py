@@ -19,7 +19,6 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
@@ -37,6 +36,7 @@ from nova_lite.moves.parts import action_events
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.saga import cleaning
+from nova_lite.states import transitions
 
 # A note: the API may answer the request. Its value is True, or the id of a port.
 ACCEPTED: saga.Result[object] = saga.Result('accepted', object)

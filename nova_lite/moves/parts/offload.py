@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import destroying
@@ -28,6 +27,7 @@ from nova_lite.moves.parts import progress_records
 from nova_lite.moves.parts import shelving
 from nova_lite.saga import failures
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 # Task states of sagas that offload a server.
 TASKS = transitions.SHELVE.tasks

@@ -15,7 +15,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import copies
@@ -26,6 +25,7 @@ from nova_lite.dialects import lean
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

@@ -14,7 +14,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
@@ -22,6 +21,7 @@ from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import shelving
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 

@@ -24,7 +24,7 @@ DEFECTS = (
         'mixed',
         (
             (
-                'transitions.py',
+                'states/transitions.py',
                 "    'resize',\n    (_V.ACTIVE, _V.STOPPED),",
                 "    'resize',\n    (_V.ACTIVE,),",
             ),

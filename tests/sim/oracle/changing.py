@@ -4,7 +4,7 @@ A state is (vm_state, task_state), as words. The product refuses other writes it
 sees those that go past it.
 """
 
-from nova_lite import transitions
+from nova_lite.states import transitions
 
 # A hidden copy, of a server in another cell, is replaced when the server moves there.
 RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'

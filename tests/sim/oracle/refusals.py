@@ -1,6 +1,6 @@
 """A refusal (4xx) has a reason: the state of the server, the quota, or what was asked.
 
-The rules are stated here again, and are not those of `nova_lite.transitions`.
+The rules are stated here again, and are not those of `nova_lite.states.transitions`.
 """
 
 import re

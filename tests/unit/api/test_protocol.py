@@ -273,7 +273,7 @@ class TestErrors(testtools.TestCase):
 
         for kind in descend(exception.NovaLiteError):
             # The metadata service has a table of its own.
-            if not kind.__module__.startswith('nova_lite.metadata_api.'):
+            if not kind.__module__.startswith('nova_lite.metadata.service.'):
                 self.assertIn(kind.kind, faults.CODES, kind)
 
     def test_body(self):

@@ -6,11 +6,11 @@ import re
 import jsonschema
 import testtools
 
-from nova_lite import policies
-from nova_lite import transitions
 from nova_lite.api import coverage
 from nova_lite.api import microversion
 from nova_lite.api import operation
+from nova_lite.api import policies
+from nova_lite.states import transitions
 
 RULES = {rule.name for rule in policies.list_rules()}
 METHODS = ('GET', 'POST', 'PUT', 'DELETE')

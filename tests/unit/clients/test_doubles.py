@@ -10,7 +10,7 @@ from nova_lite.clients import providers
 from nova_lite.clients import security_groups
 from nova_lite.clients import share
 from nova_lite.clients import volume
-from nova_lite.rpcapi import scheduler
+from nova_lite.rpc.methods import scheduler
 from tests.fixtures import api_neighbours
 from tests.fixtures import neighbours
 from tests.fixtures import shares

@@ -9,15 +9,16 @@ from tests.fixtures import notify_socket
 
 DAEMON = """
 import sys
-from nova_lite import conf, service
+from nova_lite import conf
+from nova_lite.daemons import lifetime
 from nova_lite.daemons import guru_meditation
-from nova_lite.monitoring import health
+from nova_lite.daemons.monitoring import health
 found = conf.make_conf(files=[])
 found.set_override('connection', 'mysql+pymysql://nova:hidden@db/api', group='api_database')
 def refuse():
     raise ValueError('the broker is away')
 guru_meditation.on_signal(found, [health.Health('toy', {'bus': refuse})])
-service.run(service.Daemon('toy', object()))
+lifetime.run(lifetime.Daemon('toy', object()))
 """
 
 
@@ -30,7 +31,7 @@ class ReportTests(testtools.TestCase):
         daemon.signal(signal.SIGUSR2)
         daemon.wait_for_log('the broker is away', 60)
         text = daemon.log_text()
-        self.assertIn('nova_lite/service.py', text, 'where the main thread is')
+        self.assertIn('nova_lite/daemons/lifetime.py', text, 'where the main thread is')
         self.assertIn('service_down_time = 60', text)
         self.assertNotIn('hidden', text)
         self.assertEqual(0, daemon.stop(20))

@@ -7,7 +7,6 @@ import testtools
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
@@ -17,6 +16,7 @@ from nova_lite.db.cell import migrations
 from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
+from nova_lite.states import transitions
 from tests.fixtures import clock
 from tests.fixtures import database
 

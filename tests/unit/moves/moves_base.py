@@ -8,7 +8,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -22,6 +21,7 @@ from nova_lite.moves import resize
 from nova_lite.moves import revert
 from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import request_spec
+from nova_lite.states import transitions
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours

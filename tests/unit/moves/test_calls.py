@@ -8,7 +8,7 @@ import testtools
 
 from nova_lite.moves import kinds
 from nova_lite.moves import places
-from nova_lite.rpcapi import compute
+from nova_lite.rpc.methods import compute
 
 CALL = re.compile(r'\bcompute\.(\w+)')
 # Steps that ask a host besides what they do elsewhere.

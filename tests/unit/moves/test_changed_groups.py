@@ -1,11 +1,11 @@
 """Security groups that the API changes while a saga works are there when it has ended."""
 
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
 from nova_lite.moves import steps
 from nova_lite.moves import unshelve
 from nova_lite.moves.parts import cross_cell_revert
+from nova_lite.states import transitions
 from tests.fixtures import guest_facts
 from tests.unit.moves import moves_base
 

@@ -8,7 +8,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
@@ -28,6 +27,7 @@ from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.saga import retries
 from nova_lite.saga import run
+from nova_lite.states import transitions
 from tests.fixtures import cell as cell_fixture
 from tests.unit.superconductor import build_base
 

@@ -2,9 +2,9 @@
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import shelve
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 RESTORE = transitions.RESTORE

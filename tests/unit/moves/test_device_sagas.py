@@ -11,7 +11,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -24,6 +23,7 @@ from nova_lite.moves import detach_volume
 from nova_lite.moves import swap_volume
 from nova_lite.moves.parts import detaching
 from nova_lite.saga import cleaning
+from nova_lite.states import transitions
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 from tests.fixtures import neighbours

@@ -1,8 +1,8 @@
 """Volumes of a server that is shelved and offloaded: attached and detached without a host."""
 
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_volume
+from nova_lite.states import transitions
 from tests.unit.moves import test_device_sagas
 
 

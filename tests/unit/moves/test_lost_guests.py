@@ -4,12 +4,12 @@ import testscenarios
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_interface
 from nova_lite.moves.parts import guest_devices
 from nova_lite.saga import journal
 from nova_lite.saga import step
+from nova_lite.states import transitions
 from nova_lite.virt import model
 from tests.unit.moves import test_device_duties
 from tests.unit.moves import test_device_sagas

@@ -8,7 +8,6 @@ import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -23,6 +22,7 @@ from nova_lite.moves import revert
 from nova_lite.moves import shelve
 from nova_lite.moves import steps as move_steps
 from nova_lite.moves.parts import live_checks
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 SOURCE, DEST, OTHER = moves_base.SOURCE, moves_base.DEST, moves_base.OTHER

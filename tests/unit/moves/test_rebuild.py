@@ -6,7 +6,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
@@ -14,6 +13,7 @@ from nova_lite.db.cell import services
 from nova_lite.lifecycle import intents
 from nova_lite.moves import rebuild
 from nova_lite.moves.parts import shelving
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 HOST = moves_base.SOURCE

@@ -2,12 +2,12 @@
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import shelve
 from nova_lite.moves.parts import shelving
 from nova_lite.saga import cleaning
 from nova_lite.saga import failures
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 VOLUME = {'source_type': 'blank', 'destination_type': 'volume', 'volume_size': 1}

@@ -1,8 +1,8 @@
 """Steps of a confirmation and of a revert, one by one; see moves_base."""
 
-from nova_lite import transitions
 from nova_lite.moves import confirm
 from nova_lite.moves import revert
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 SOURCE, DEST = moves_base.SOURCE, moves_base.DEST

@@ -3,11 +3,11 @@
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.lifecycle import intents
 from nova_lite.moves import shares as share_sagas
+from nova_lite.states import transitions
 from tests.fixtures import shares as doubles
 from tests.unit.moves import test_device_sagas
 

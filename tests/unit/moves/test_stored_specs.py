@@ -1,7 +1,6 @@
 """The stored request of a server that is moved live, evacuated or rebuilt."""
 
 from nova_lite import exception
-from nova_lite import transitions
 from nova_lite.db.api import request_specs
 from nova_lite.moves import evacuate
 from nova_lite.moves import live_migrate
@@ -9,6 +8,7 @@ from nova_lite.moves import rebuild
 from nova_lite.objects import image as image_objects
 from nova_lite.saga import failures
 from nova_lite.saga import step
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 from tests.unit.moves import test_rebuild
 

@@ -2,11 +2,11 @@
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import transitions
 from nova_lite.db.cell import instances
 from nova_lite.moves import unshelve
 from nova_lite.moves.parts import shelving
 from nova_lite.saga import step as saga_step
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 
 IMAGE = 'the-image'

@@ -7,11 +7,11 @@ from testtools import matchers
 
 from nova_lite import exception
 from nova_lite import saga
-from nova_lite import transitions
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import volume_image
+from nova_lite.states import transitions
 from tests.unit.moves import test_device_sagas
 
 AWAY = exception.Unavailable(service='volume', reason='test')

@@ -11,7 +11,7 @@ from nova_lite.clients import placement as client
 from nova_lite.db.api import stamps
 from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 

@@ -5,7 +5,7 @@ import sqlite3
 
 import testtools
 
-from nova_lite import transitions
+from nova_lite.states import transitions
 from tests.sim.oracle import changing
 from tests.sim.oracle import limits
 from tests.sim.oracle import placing

@@ -6,7 +6,7 @@ from nova_lite.lab import memory_broker
 from nova_lite.lab import server_names
 from nova_lite.lab.launcher import decisions
 from nova_lite.rpc import transport
-from nova_lite.rpcapi import scheduler as scheduler_rpc
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager
 from tests.unit.scheduler import cloud
 

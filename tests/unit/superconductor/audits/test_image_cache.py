@@ -7,7 +7,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
-from nova_lite.rpcapi import compute as compute_rpc
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.superconductor.audits import image_cache
 from tests.fixtures import compute_api
 from tests.fixtures import servers_api
