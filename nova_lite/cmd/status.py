@@ -1,28 +1,71 @@
-"""nova-lite-status: `upgrade check` checks whether a deployment is ready for this release.
+"""nova-lite-status: check a deployment before an upgrade, or a configuration of nova.
 
-Exit codes: 0 ready; 1 ready, with warnings; 2 not ready; 255 after an unexpected error.
+Exit codes of `upgrade check`: 0 ready; 1 ready, with warnings; 2 not ready. Of `config check`: 0
+each setting works; 1 a setting has no effect; 2 a value is refused, or a file cannot be read. Of
+both: 255 after an unexpected error.
 """
 
+import json
+import logging
 import sys
+import typing
 
 from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from nova_lite import conf as conf_module
+from nova_lite.manage import config_check
 from nova_lite.manage import upgrade_checks
+
+PROG = 'nova-lite-status'
+REFUSED = 2
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the checks. Return the exit code, 255 after an unexpected error."""
+    """Run the checks. Return the exit code."""
+    argv = sys.argv[1:] if argv is None else argv
     conf = cfg.ConfigOpts()
     conf_module.register_all(conf)
     checks = upgrade_checks.Checks(conf)
+    conf.register_cli_opt(
+        cfg.SubCommandOpt('command', handler=lambda made: _add(made, conf, checks))
+    )
+    # The library reads the option --json there.
+    upgradecheck.CONF = conf
+    # The result says which options have other names.
+    logging.getLogger('oslo_config').setLevel(logging.ERROR)
     try:
-        argv = sys.argv[1:] if argv is None else argv
-        code: int = upgradecheck.main(conf, 'nova-lite', checks, argv=argv)
-        return code
+        conf(argv, project='nova-lite', prog=PROG)
+        return upgradecheck.run(conf)
     finally:
         checks.close()
+
+
+def _add(subparsers: typing.Any, conf: cfg.ConfigOpts, checks: upgrade_checks.Checks) -> None:
+    upgrade = subparsers.add_parser('upgrade', help='check whether an upgrade can begin')
+    upgrade.add_argument('verb', choices=('check',))
+    upgrade.set_defaults(action_fn=checks.check)
+    config = subparsers.add_parser('config', help='say what each option of a nova.conf does here')
+    config.add_argument('verb', choices=('check',))
+    config.add_argument('file', nargs='+', help='configuration files, in order')
+    config.set_defaults(action_fn=lambda: _check_config(conf))
+    for parser in (upgrade, config):
+        parser.add_argument('--json', action='store_true', help='print JSON')
+
+
+def _check_config(conf: cfg.ConfigOpts) -> int:
+    """Print what the settings of files do. Return the exit code."""
+    try:
+        files = config_check.Files(conf.command.file)
+    except (cfg.Error, OSError) as error:
+        print(f'{PROG}: {error}', file=sys.stderr)
+        return REFUSED
+    if conf.command.json:
+        print(json.dumps(config_check.document(files), indent=2, default=str))
+    else:
+        for line in config_check.lines(files):
+            print(line)
+    return config_check.code(files.findings())
 
 
 if __name__ == '__main__':

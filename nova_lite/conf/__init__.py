@@ -17,10 +17,13 @@ from oslo_policy import opts as policy_options
 from nova_lite.private_apis import config as config_api
 from nova_lite.private_apis import messaging as messaging_api
 
+# The module of this package that has no options.
+TOOL = 'known_options'
+
 
 def modules() -> list[types.ModuleType]:
-    """Return every module of this package; each has `register(conf)` and `list_opts()`."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    """Return the modules with options; each has `register(conf)` and `list_opts()`."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != TOOL)
     return [importlib.import_module(f'{__name__}.{name}') for name in names]
 
 

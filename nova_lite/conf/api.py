@@ -16,10 +16,24 @@ OPTS = [
         'headers X-User-Id, X-Project-Id and X-Roles are trusted as sent; for benchmarks only. '
         'With noauth, nova-lite-api starts only if listen is a loopback address.',
     ),
-    cfg.StrOpt('listen', default='127.0.0.1', help='Address to listen on.'),
-    cfg.PortOpt('port', default=8774, help='Port to listen on.'),
+    cfg.StrOpt(
+        'listen',
+        deprecated_name='osapi_compute_listen',
+        deprecated_group='DEFAULT',
+        default='127.0.0.1',
+        help='Address to listen on.',
+    ),
+    cfg.PortOpt(
+        'port',
+        deprecated_name='osapi_compute_listen_port',
+        deprecated_group='DEFAULT',
+        default=8774,
+        help='Port to listen on.',
+    ),
     cfg.IntOpt(
         'workers',
+        deprecated_name='osapi_compute_workers',
+        deprecated_group='DEFAULT',
         default=min(len(os.sched_getaffinity(0)), MOST_WORKERS),
         sample_default='<number of CPUs, at most 8>',
         min=1,

@@ -43,54 +43,63 @@ OPTS = [
     ),
     cfg.FloatOpt(
         'cpu_allocation_ratio',
+        deprecated_group='DEFAULT',
         min=0.0,
         help='Allocation ratio of VCPU inventories. Unset or 0: the ratio stored in placement'
         ' is kept; for new inventories see initial_cpu_allocation_ratio.',
     ),
     cfg.FloatOpt(
         'ram_allocation_ratio',
+        deprecated_group='DEFAULT',
         min=0.0,
         help='Allocation ratio of MEMORY_MB inventories. Unset or 0: the ratio stored in placement is '
         'kept; for new inventories see initial_ram_allocation_ratio.',
     ),
     cfg.FloatOpt(
         'disk_allocation_ratio',
+        deprecated_group='DEFAULT',
         min=0.0,
         help='Allocation ratio of DISK_GB inventories. Unset or 0: the ratio stored in placement is '
         'kept; for new inventories see initial_disk_allocation_ratio.',
     ),
     cfg.FloatOpt(
         'initial_cpu_allocation_ratio',
+        deprecated_group='DEFAULT',
         default=4.0,
         min=0.0,
         help='Allocation ratio of CPU inventories that placement does not have yet.',
     ),
     cfg.FloatOpt(
         'initial_ram_allocation_ratio',
+        deprecated_group='DEFAULT',
         default=1.0,
         min=0.0,
         help='Allocation ratio of memory inventories that placement does not have yet.',
     ),
     cfg.FloatOpt(
         'initial_disk_allocation_ratio',
+        deprecated_group='DEFAULT',
         default=1.0,
         min=0.0,
         help='Allocation ratio of disk inventories that placement does not have yet.',
     ),
     cfg.IntOpt(
         'reserved_host_cpus',
+        deprecated_group='DEFAULT',
         default=0,
         min=0,
         help='Number of vCPUs of each host that are reserved and not available to servers.',
     ),
     cfg.IntOpt(
         'reserved_host_memory_mb',
+        deprecated_group='DEFAULT',
         default=512,
         min=0,
         help='Memory of each host in MiB that is reserved and not available to servers.',
     ),
     cfg.IntOpt(
         'reserved_host_disk_mb',
+        deprecated_group='DEFAULT',
         default=0,
         min=0,
         help='Disk of each host in MiB that is reserved and not available to servers.',
@@ -133,6 +142,7 @@ OPTS = [
     ),
     cfg.IntOpt(
         'live_migration_completion_timeout',
+        deprecated_group='libvirt',
         default=800,
         min=0,
         help='Seconds allowed for the copy of a live migration per GiB of memory and disk; at least '
@@ -140,6 +150,7 @@ OPTS = [
     ),
     cfg.StrOpt(
         'live_migration_timeout_action',
+        deprecated_group='libvirt',
         default='abort',
         choices=('abort', 'force_complete'),
         help='Action when live_migration_completion_timeout expires: abort the migration, or force it '

@@ -11,12 +11,15 @@ from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite import conf as conf_module
+from nova_lite.conf import known_options
 from nova_lite.daemons import guru_meditation
 from nova_lite.daemons import leash
 from nova_lite.daemons import lifetime
 from nova_lite.daemons import monitor
 from nova_lite.daemons.monitoring import health
 from nova_lite.rpc import pins
+
+LOG = log.getLogger(__name__)
 
 # Seconds that a daemon may take to close its connections after its work has ended.
 LEEWAY_S = 10
@@ -59,6 +62,9 @@ def configure(
         refuse(prog, error)
     log.set_defaults(default_log_levels=[*log.get_default_log_levels(), *QUIET])
     log.setup(conf, 'nova_lite')
+    ignored = known_options.without_effect(conf)
+    if ignored:
+        LOG.warning('Without effect: %s', ', '.join(map(str, ignored)))
     try:
         pins.check(conf)
         check(conf)

@@ -14,6 +14,9 @@ from oslo_config import cfg
 
 # In an option: every class of nova_lite, if the family allows that.
 ALL = 'all'
+# nova's options name classes with their modules.
+NOVAS = 'nova.scheduler.'
+NOVAS_ALL = 'nova.scheduler.weights.all_weighers'
 
 
 class Plugin(typing.Protocol):
@@ -57,13 +60,14 @@ class Family(typing.Generic[Kind]):
     def load(self, conf: cfg.ConfigOpts, *, allow_all: bool = False) -> list[Kind]:
         """Return objects of the classes that the option names, in that order.
 
-        allow_all: whether ALL may stand for every class of nova_lite
+        A name that begins with NOVAS stands for the class after its last dot.
+        allow_all: whether ALL, or NOVAS_ALL, may stand for every class of nova_lite
         Raises ValueError for an unknown name, and for a class of another package that
         cannot be imported or is not derived from the base class.
         """
         classes = self.known()
         names: list[str] = []
-        for name in conf.filter_scheduler[self._option]:
+        for name in map(_own_name, conf.filter_scheduler[self._option]):
             names += classes if allow_all and name == ALL else [name]
         names = list(dict.fromkeys(names))
         added = self._added(set(names) - classes.keys())
@@ -97,3 +101,10 @@ class Family(typing.Generic[Kind]):
                 f'{self._group}: {point.value} is not derived from {self._base.__name__}'
             )
         return value
+
+
+def _own_name(name: str) -> str:
+    """Return the name here of a class that an option names."""
+    if name == NOVAS_ALL:
+        return ALL
+    return name.rpartition('.')[2] if name.startswith(NOVAS) else name

@@ -3,94 +3,66 @@
 It would also read a value only where it is used, after the start.
 """
 
+from collections.abc import Iterable
+from collections.abc import Mapping
 import difflib
 
 from oslo_config import cfg
 
 from nova_lite import conf as conf_module
+from nova_lite.conf import known_options
 from nova_lite.lab.console import messages
 
-# oslo.messaging registers its options when a transport is made.
-MESSAGING = 'oslo_messaging_'
 REFERENCE = 'doc/source/reference/config.rst lists options'
 
 
-def check(given):
+def check(given: Mapping[str, Mapping[str, str]]) -> cfg.ConfigOpts:
     """Return the configuration. Raise ValueError for an unknown option or a wrong value.
 
     given: {group: {option: value}}, as texts
     """
     conf = conf_module.make_conf(files=[])
+    plugins = known_options.plugins_of([given])
+    known = known_options.Known(plugins)
     for section, options in given.items():
-        # As oslo.config reads the names of sections.
-        group = section if section == 'DEFAULT' else section.lower()
         for name, value in options.items():
-            if _is_known(conf, group, name):
-                _check_value(conf, group, name, value)
+            option = known.option(section, name)
+            if option is not None:
+                _check_value(conf, known, (section, name), value)
+            # The files of the cloud say which plugin a section uses, unless --set does.
+            elif known.option(section, known_options.PLUGIN) is None or section in plugins:
+                raise ValueError(f'--set {section}.{name}: {_unknown(known, section, name)}')
     return conf
 
 
-def _is_known(conf, group, name):
-    """Return whether an option's values can be checked. Raise ValueError if there is none."""
-    names = _names(conf, group)
-    if name in names:
-        return True
-    if group.startswith(MESSAGING) or 'auth_type' in names:
-        # The options of a plugin of keystoneauth1 depend on its name.
-        return False
-    if name in _former_names(group) | (_of_messaging() if group == 'DEFAULT' else set()):
-        return False
+def _unknown(known: known_options.Known, section: str, name: str) -> str:
+    group = known_options.group_of(section)
+    names = known.options(group)
     if not names:
-        raise ValueError(
-            f'--set {group}.{name}: there is no group of options {group}{_like(group, _groups(conf))}'
-        )
-    raise ValueError(
-        f'--set {group}.{name}: group {group} has no option {name}{_like(name, names)}'
-    )
+        return f'there is no group of options {group}{_like(group, known.groups())}'
+    return f'group {group} has no option {name}{_like(name, names)}'
 
 
-def _names(conf, group):
-    if group == 'DEFAULT':
-        return {name for name in conf if not isinstance(conf[name], cfg.ConfigOpts.GroupAttr)}
-    return set(conf[group]) if group in _groups(conf) else set()
-
-
-def _groups(conf):
-    return {name for name in conf if isinstance(conf[name], cfg.ConfigOpts.GroupAttr)}
-
-
-def _former_names(group):
-    """Return the names that options of a group had in former releases."""
-    return {
-        former.name
-        for section, found in conf_module.list_opts()
-        for option in found
-        for former in option.deprecated_opts
-        if (former.group or section) == group
-    }
-
-
-def _of_messaging():
-    """Return the names of the options of oslo.messaging in DEFAULT."""
-    # It takes a tenth of a second, which only a name that is in doubt needs.
-    from oslo_messaging import opts
-
-    return {option.dest for group, found in opts.list_opts() if group is None for option in found}
-
-
-def _like(word, known):
+def _like(word: str, known: Iterable[str]) -> str:
     """Return the end of a message about a word that is not known."""
     found = difflib.get_close_matches(word, known, n=1)
     return f'. Did you mean {found[0]}?' if found else f'. {REFERENCE}'
 
 
-def _check_value(conf, group, name, value):
+def _check_value(
+    conf: cfg.ConfigOpts, known: known_options.Known, given: known_options.Name, value: str
+) -> None:
+    group, name = known.option(*given) or given
     if not value:
         # It removes the option.
         return
     try:
+        known.parse(group, name, value)
         conf.set_override(name, value, group=None if group == 'DEFAULT' else group)
+    except (cfg.NoSuchGroupError, cfg.NoSuchOptError):
+        # A library registers it when it is used.
+        return
     except ValueError as error:
         raise ValueError(
-            f'--set {group}.{name} does not take the value {value}: {messages.cause(error)}'
+            '--set %s.%s does not take the value ' % given + f'{value}: {messages.cause(error)}'
         ) from error

@@ -64,6 +64,14 @@ class TestOtherPackages(base.SchedulerTestCase):
         found = [one.name for one in weighers.load(self.conf)]
         self.assertEqual([*weighers.known(), 'EmptyWeigher'], found)
 
+    def test_names_of_nova(self):
+        for given, expected in (
+            ('nova.scheduler.weights.all_weighers', [*weighers.known()]),
+            ('nova.scheduler.weights.ram.RAMWeigher', ['RAMWeigher']),
+        ):
+            self.set('filter_scheduler', weight_classes=[given])
+            self.assertEqual(expected, [one.name for one in weighers.load(self.conf)])
+
     def test_unknown_names_what_is_offered(self):
         error = self.assertRaises(ValueError, self.load_filters, 'NoFilter')
         self.assertIn('unknown NoFilter', str(error))

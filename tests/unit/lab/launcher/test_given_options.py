@@ -46,11 +46,23 @@ class GivenOptionsTest(testtools.TestCase):
             ('filtr_scheduler.x=1', 'group of options filtr_scheduler. Did you mean filter_s'),
             ('quota.unlike=1', 'config.rst lists options'),
             ('nothing.like.it=1', 'there is no group of options nothing.like.'),
+            ('oslo_messaging_rabbit.ssll=true', 'Did you mean ssl?'),
+            ('oslo_messaging_kafka.pool_size=1', 'there is no group of options oslo_messaging_k'),
         ):
             self.assertIn(expected, self.refusal(given))
 
+    def test_of_a_plugin_that_is_given(self):
+        given = ('placement.auth_type=v3applicationcredential', 'placement.usernam=x')
+        self.assertIn('group placement has no option usernam. Did', self.refusal(*given))
+
     def test_values(self):
-        for given in ('api.workers=many', 'quota.instances=-7', 'DEFAULT.debug=perhaps'):
+        for given in (
+            'api.workers=many',
+            'quota.instances=-7',
+            'DEFAULT.debug=perhaps',
+            'DEFAULT.ram_allocation_ratio=-1',
+            'oslo_messaging_rabbit.heartbeat_rate=often',
+        ):
             name, _equals, value = given.partition('=')
             self.assertIn(f'--set {name} does not take the value {value}', self.refusal(given))
 
