@@ -19,12 +19,12 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import versions
+from nova_lite import workers
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import driver
 from nova_lite.rpc import outbox
 from nova_lite.rpc import pins
 from nova_lite.rpc import serializer
-from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 

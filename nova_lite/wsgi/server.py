@@ -18,11 +18,11 @@ from oslo_utils import netutils
 
 from nova_lite import runtime
 from nova_lite.private_apis import cheroot as internals
-from nova_lite.runtime import systemd
 from nova_lite.wsgi import heads
 from nova_lite.wsgi import paths
 from nova_lite.wsgi import reception
 from nova_lite.wsgi import slow_clients
+from nova_lite.wsgi import systemd
 from nova_lite.wsgi import thread_pool
 
 LOG = logging.getLogger(__name__)

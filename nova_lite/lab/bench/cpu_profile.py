@@ -23,7 +23,7 @@ STARTED, FOREIGN = 'Sampling process', 'No python processes found'
 END_S = 60
 OURS, OTHER = 'nova_lite/', 'other'
 # Called by all parts, and waited in by all.
-COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime/__init__.py')
+COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime.py')
 # All that is done for these counts for them, the statements as well.
 CAUSES = {
     'journal': ('nova_lite/saga/journal.py', 'nova_lite/db/api/sagas.py'),

@@ -30,11 +30,9 @@ class PartsTest(testtools.TestCase):
         self.check('HTTP', 'cheroot/server.py', 'nova_lite/api/app.py', 'json/encoder.py')
         self.check('statements', 'nova_lite/api/app.py', 'sqlalchemy/engine/base.py')
         self.check('RPC', 'threading.py', 'nova_lite/rpc/interface.py', 'threading.py')
-        self.check(
-            'RPC', 'nova_lite/rpc/interface.py', 'nova_lite/runtime/__init__.py', 'threading.py'
-        )
+        self.check('RPC', 'nova_lite/rpc/interface.py', 'nova_lite/runtime.py', 'threading.py')
         self.check('other', 'nova_lite/rpc/interface.py', 'nova_lite/compute/build.py')
-        self.check('other', 'threading.py', 'nova_lite/runtime/__init__.py')
+        self.check('other', 'threading.py', 'nova_lite/runtime.py')
 
     def test_statements_of_causes(self):
         self.check('journal', 'nova_lite/saga/journal.py', 'sqlalchemy/engine/base.py')

@@ -1,8 +1,7 @@
 """Time, threads, randomness and ids: the only module that imports their libraries.
 
 All other modules use this one, so that a test can install another clock (`install`).
-Import nothing of nova_lite here: this is the lowest layer. `workers` is a pool of threads,
-`systemd` sends messages to the service manager.
+Import nothing of nova_lite here: this is the lowest layer.
 
 Locks, queues and futures are those of the standard library, bound when this module is
 imported. A simulation that schedules threads replaces `threading`, `_thread`, `queue` and
