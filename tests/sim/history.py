@@ -74,7 +74,7 @@ class History:
             end.add(more, images=plan.images)
             end.check(plan.moments(now.time()))
             if plan.used:
-                finale.Finale(cloud, ledger, caller).run()
+                finale.Finale(cloud, ledger, caller, world.faults).run()
                 end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:

@@ -94,8 +94,10 @@ class Ending:
 
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, ages=BOUNDS)
+        ledger = self._ledger
+        explained = (ledger.is_unfilled, ledger.is_detached, ledger.is_protected)
         for each in [*verdict.findings, *verdict.unsettled]:
-            if not (self._ledger.is_unfilled(str(each)) or self._ledger.is_detached(str(each))):
+            if not any(is_explained(str(each)) for is_explained in explained):
                 yield f'verify: {each}'
 
     def _sagas(self, reader):

@@ -307,7 +307,7 @@ class Client:
             self._act_to_host(server, 'live migrate', 'os-migrateLive', content)
 
     def _do_evacuate(self, server):
-        if server[HOST] not in self._cloud.fenced:
+        if server.get(HOST) not in self._cloud.fenced:
             return
         if not self._cloud.is_down(server[HOST]) and self._rng.random() > EARLY:
             return
@@ -327,13 +327,14 @@ class Client:
     def _target(self, server=None):
         """Return a host to name for a move; None to leave the choice to the scheduler.
 
-        server: one that cannot leave its cell, of which another host is mostly named
+        server: one that cannot leave its cell, of which another host is mostly named. A server
+            whose cell does not answer is shown without its host
         """
         if self._rng.random() >= self._plan.targets:
             return None
         hosts = self._cloud.hosts
         if server is not None and self._rng.random() >= SENSELESS:
-            hosts = self._cloud.others_in_cell(server[HOST]) or hosts
+            hosts = self._cloud.others_in_cell(server.get(HOST)) or hosts
         return self._rng.choice(hosts)
 
     def _act_to_host(self, server, what, action, content):

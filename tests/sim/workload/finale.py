@@ -37,10 +37,14 @@ def delete_again(caller, ledger):
 
 
 class Finale:
-    """cloud: a world.cloud.Cloud that is whole; ledger, caller: see client.Client"""
+    """cloud: a world.cloud.Cloud that is whole; ledger, caller: see client.Client
 
-    def __init__(self, cloud, ledger, caller):
+    faults: a world.faults.Faults. Other servers of a host whose power is cut stop, too
+    """
+
+    def __init__(self, cloud, ledger, caller, faults):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
+        self._faults = faults
 
     def run(self):
         """Use all servers that run, and delete all; a violation says what was not possible."""
@@ -99,6 +103,7 @@ class Finale:
         cell = host.partition('-')[0]
         path = self._cloud.places.guests_path(cell)
         power = kernel.current().process('power', machine=cloud_module.HYPERVISORS)
+        fault = self._faults.began('finale', 'power off', host, [host])
         with power.entered():
             hostpower.power_off(path, host)
         self._wait_for(host, 'down')
@@ -108,6 +113,7 @@ class Finale:
             self._fail(uuid, 'evacuate', f'it is {server["status"]} on {server[HOST]}')
         with power.entered():
             hostpower.power_on(path, host)
+        self._faults.ended(fault)
         self._wait_for(host, 'up')
 
     def _wait_for(self, host, state):

@@ -12,8 +12,10 @@ from tests.sim.workload import codes
 from tests.sim.workload import deletions
 from tests.sim.workload import labels
 from tests.sim.workload import outside
+from tests.sim.workload import owners
 
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
+SHELVED = re.compile(r'image ([0-9a-f-]{36}).* is not what server .* was shelved in')
 # Of which an action is recorded.
 ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'
@@ -163,6 +165,15 @@ class Ledger:
             if volume in finding:
                 return not any(change.call.ended < call.began for call in reboots)
         return False
+
+    def is_protected(self, finding):
+        """Return whether `verify` has found a shelved image that its owner has protected.
+
+        The image service refuses to delete such an image when its server is unshelved. It stays
+        with its owner, who may end the protection later.
+        """
+        found = SHELVED.search(finding)
+        return found is not None and found[1] in self.outside.done(owners.PROTECT)
 
     def is_cancelled(self, uuid, request_id):
         """Return whether a live migration of a server, asked for so, may have been aborted.

@@ -7,6 +7,7 @@ import testtools
 from tests.sim.oracle import excuses
 from tests.sim.workload import caller
 from tests.sim.workload import ledger
+from tests.sim.workload import owners
 
 SERVER = 'http://api-1.sim/v2.1/servers/uuid'
 
@@ -56,3 +57,16 @@ class CancelledTestCase(testtools.TestCase):
     def test_a_migration_whose_answer_was_lost(self):
         self.abort(5)
         self.assertEqual([True], self.cancelled('req-lost'))
+
+
+class FindingsTestCase(testtools.TestCase):
+    def test_an_image_stays_that_could_not_be_deleted(self):
+        known = ledger.Ledger(excuses.Excuses(types.SimpleNamespace(injected=[])))
+        image = '72d1d8fb-a756-42d9-a015-97303a3abe4d'
+        place, what = f"what='image {image}', detail=", 'is not what server s was shelved in'
+        self.assertFalse(known.is_protected(f"{place}'(name-shelved) {what}'"))
+        change = known.outside.begin(owners.PROTECT, image)
+        change.call = caller.Call('owner', owners.PROTECT, 'PATCH', 'url', 1, 2, code=200)
+        self.assertTrue(known.is_protected(f"{place}'(name-shelved) {what}'"))
+        self.assertFalse(known.is_protected(f"{place}'(name-shelved) is missing'"))
+        self.assertFalse(known.is_protected(f"what='image another', detail='(name) {what}'"))
