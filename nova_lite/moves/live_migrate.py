@@ -103,7 +103,7 @@ class LiveMigration(move.Move[Began]):
     hidden = (ABORTED,)
     refusable = (steps.RECORD, live_checks.CHECK_DEST, live_checks.CHECK_SOURCE, steps.BIND)
     # The remains of these steps are at the destination, while the server runs at its source.
-    harmless = (steps.CHOOSE, *refusable, steps.RESERVE, PREPARE)
+    harmless = (*refusable, PREPARE)
 
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)

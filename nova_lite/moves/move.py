@@ -38,7 +38,7 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     tasks: the task states that this saga sets, and may clear
     refusable: ids of steps whose refusal leads to another destination
-    harmless: ids of steps whose undo may fail without breaking the server
+    harmless: ids of further steps whose undo may fail without breaking the server, as for `Step`
     first: id of the first step
     named: arguments that notifications of this saga contain
     hidden: names of the classes of errors that the user is not shown
@@ -135,7 +135,8 @@ class Move(saga.Saga, typing.Generic[Found]):
     def _free(self, connection: sa.Connection, row: rows.Row) -> None:
         """Clear the task and add a fault. Set a server that could not be restored to ERROR."""
         changes, error = self.changes_of_failure(row), self.error
-        lost = [self.not_undone[step] for step in self.not_undone if step not in self.harmless]
+        harmless = {*self.harmless, *(step.id for step in self.steps() if step.harmless)}
+        lost = [self.not_undone[step] for step in self.not_undone if step not in harmless]
         if lost:
             changes = {**changes, 'vm_state': states.VmState.ERROR}
             move_records.change_reset(connection, row.uuid, changes)

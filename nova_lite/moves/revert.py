@@ -77,7 +77,7 @@ class RevertResize(move.Move[Began]):
 
     kind, also = 'revert-resize', ('cross-cell-revert',)
     first = BEGIN
-    harmless = (RESERVE, ACTIVATE, cross_cell_revert.SHOW)
+    harmless = (ACTIVATE, cross_cell_revert.SHOW)
     tasks = transitions.REVERT_RESIZE.tasks
 
     def __init__(self, *given: typing.Any) -> None:

@@ -54,7 +54,6 @@ class Shelve(move.Move[Began]):
     kind = 'shelve'
     first = shelving.BEGIN
     tasks = offload.TASKS
-    harmless = (QUEUE,)
     ways = tuple(
         saga.Way({'offload': leaves, 'image': True, 'former': former})
         for former in (None, 'image-of-before')

@@ -74,6 +74,7 @@ class Step:
     skips: whether the step may return Skipped. A skipped step may be repeated as with `later`
     clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
+    harmless: whether the server works as before if the undo of the step fails
     at: the place of the effect, for the timeline and the documentation
     calls: names of the RPC methods that do, undo and clean may call. A saga is refused while a
         host does not support one of them
@@ -89,6 +90,7 @@ class Step:
     later: bool = False
     skips: bool = False
     clean: Clean | None = None
+    harmless: bool = False
     at: typing.Any = None
     calls: tuple[str, ...] = ()
     title: str = ''

@@ -82,7 +82,8 @@ class Choice:
 
     def choosing(self) -> saga.Step:
         """Return the step that chooses a destination and claims its resources."""
-        return places.SCHEDULER.step(steps.CHOOSE, self.choose, self.allocation.drop_claim)
+        drop = self.allocation.drop_claim
+        return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=True)
 
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""

@@ -37,7 +37,8 @@ class Snapshot:
 
     def step(self, name: str, do: saga.Effect) -> saga.Step:
         """Return the step that creates the image. do: the effect, which calls `queue`"""
-        return places.IMAGES.step(name, do, self.drop, clean=saga.Clean(self.drop))
+        clean = saga.Clean(self.drop)
+        return places.IMAGES.step(name, do, self.drop, clean=clean, harmless=True)
 
     def queue(self) -> str | None:
         """Create the image, without data yet. Return its id, or None."""

@@ -34,7 +34,9 @@ class Ports:
         clean = saga.Clean(
             lambda: duties.drop_bindings(self.scope, self._route.dest.host), alone=True
         )
-        return places.NETWORK.step(name, self._bind, self._unbind, clean=clean, skips=True)
+        return places.NETWORK.step(
+            name, self._bind, self._unbind, clean=clean, harmless=True, skips=True
+        )
 
     def _bind(self) -> saga.Skipped | None:
         info = self.scope.read(network_info.of, self.scope.instance_uuid)

@@ -55,7 +55,9 @@ class Relocation:
             scope.write(choice.admit, choice.group(), columns=columns or {})
             scope.results[RECORDED] = True
 
-        return places.SOURCE_RECORDS.step(steps.RECORD, record, self._forget, **options)
+        return places.SOURCE_RECORDS.step(
+            steps.RECORD, record, self._forget, harmless=True, **options
+        )
 
     def _forget(self) -> None:
         """Keep the recorded destination, unless another destination may follow."""

@@ -62,6 +62,7 @@ class Volumes:
             self._reserve,
             self.drop_new,
             clean=duties.foreign_attachments(self.scope),
+            harmless=True,
             skips=True,
             calls=() if self._dest is None else ('get_volume_connector',),
         )

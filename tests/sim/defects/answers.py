@@ -12,6 +12,18 @@ DEFECTS = (
         (('moves/unshelve.py', 'harmless = (BIND, SPAWN,', 'harmless = (SPAWN,'),),
     ),
     Defect(
+        'unreserved-unshelves-in-error',
+        'an unshelve whose reservations Cinder cannot delete leaves the server in ERROR on no host',
+        'neighbours',
+        (
+            (
+                'moves/parts/volumes.py',
+                '            harmless=True,\n',
+                '',
+            ),
+        ),
+    ),
+    Defect(
         'failed-arrivals-completed',
         'a live migration whose last step fails has the status of one that succeeded',
         'refused',

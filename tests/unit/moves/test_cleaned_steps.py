@@ -4,6 +4,7 @@ import pathlib
 
 import testtools
 
+from nova_lite.moves import kinds
 import tests
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
@@ -69,6 +70,19 @@ SETTLED = {
     ),
 }
 REPAIRED = {**AUDITED, **SETTLED}
+# The server becomes ERROR: it may lack its guest, ports or allocation, or have a second guest.
+BREAKING = {
+    'hold-source-allocation',
+    'claim-on-destination',
+    'resize-at-source',
+    'stop-and-snapshot-at-source',
+    'activate-destination-bindings',
+    'finish-on-destination',
+    'spawn-on-destination',
+    'copy',
+    'rebuild-on-destination',
+    'stop-and-snapshot',
+}
 
 
 class CleanedStepsTest(testtools.TestCase):
@@ -89,6 +103,19 @@ class CleanedStepsTest(testtools.TestCase):
 
     def test_each_has_a_duty_or_is_repaired_otherwise(self):
         self.assertEqual(set(REPAIRED), self.dirty())
+
+    def test_what_breaks_the_server(self):
+        """Remains beside a server, such as a claim or a reservation, do not."""
+        found = {
+            step.id
+            for saga_class in kinds.SAGAS
+            if saga_class.faults
+            for kind in saga_class.kinds()
+            for plan in kinds.plans(kind, saga_class)
+            for step in plan[1:]
+            if step.undo and not (step.harmless or step.id in saga_class.harmless)
+        }
+        self.assertEqual(BREAKING, found)
 
     def test_what_repairs_it_is_tested(self):
         root = pathlib.Path(tests.__file__).parent

@@ -114,6 +114,23 @@ class DeletedTest(moves_base.MoveTestCase):
             row = self.cell.db.read(instances.find, self.server)
             self.assertEqual(('shelved', None), (row.vm_state, row.task_state))
 
+    def test_server_of_which_no_step_could_be_undone(self):
+        """It is shelved as before, and can be unshelved again: duties and audits clean up."""
+        for offloaded in (False, True):
+            state = 'shelved'
+            if offloaded:
+                state = 'shelved_offloaded'
+                values = {'vm_state': state, 'host': None, 'node': None}
+                self.cell.db.write(instances.force, self.server, values)
+            made = self.unshelve(offloaded=offloaded)
+            *steps, step = self.until_pivot(made)
+            self.do(made, steps)
+            left = [each for each in (*steps[1:], step) if each.undo is not None]
+            made.data[saga_step.NOT_UNDONE] = {each.id: {'message': 'why'} for each in left}
+            self.undo(made, steps[:1])
+            row = self.cell.db.read(instances.find, self.server)
+            self.assertEqual((state, None), (row.vm_state, row.task_state))
+
     def lose_record(self, made):
         made.record_running()
         self.cell.db.write(instances.force, self.server, {'task_state': 'deleting'})
