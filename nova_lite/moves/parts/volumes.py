@@ -9,8 +9,10 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 from collections.abc import Callable
 import functools
 
+from oslo_log import log
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.clients import session
 from nova_lite.db.cell import instances
@@ -23,6 +25,8 @@ from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
+
+LOG = log.getLogger(__name__)
 
 
 class Volumes:
@@ -77,26 +81,47 @@ class Volumes:
         devices = [] if self._needless() else self._devices()
         if not neighbours.has_volumes(devices):
             return saga.Skipped()
-        connector = None if self._dest is None else self._connector(self._dest)
-        return neighbours.reserve(self.scope, devices, connector=connector, forward=forward)
+        if self._dest is not None:
+            connector = self._connector(self._dest)
+            return neighbours.reserve(self.scope, devices, connector=connector, forward=forward)
+        connected = [] if forward else [*filter(_connects, devices)]
+        if connected and self.scope.row().host is None:
+            for device in connected:
+                self._disconnect(self.scope.here, device)
+            devices = self._devices()
+        return neighbours.reserve(self.scope, devices, forward=forward)
 
     def _reserve_later(self) -> saga.Pending | None:
-        """Replace the attachments of a server on no host that still connect its former host.
+        """Disconnect a server on no host from its former host.
 
-        While they connect that host, the volumes cannot be connected to another host.
+        If the volume service refuses that, the next unshelve repeats it.
         """
         scope = self.scope
         waits: saga.Pending | None = duties.foreign_attachments(scope).do()
         cell, row = duties.now(scope)
         if waits is not None or cell is None or row is None or row.host is not None:
             return waits
-        connected = [device for device in cell.devices() if device.get('connection_info')]
-        made = neighbours.reserve(scope, connected, forward=True)
-        if not cell.write(_record_reserved, row.uuid, made):
-            return saga.Pending(detail='another request changed the server')
+        for device in filter(_connects, cell.devices()):
+            try:
+                if not self._disconnect(cell, device):
+                    return saga.Pending(detail='another request changed the server')
+            except exception.VolumeNotUsable as error:
+                LOG.warning('Server %s stays connected to its former host: %s', row.uuid, error)
+        return None
+
+    def _disconnect(self, cell: server_cell.ServerCell, device: block_device.BlockDevice) -> bool:
+        """Replace the attachment of a server on no host that still connects its former host.
+
+        While it connects that host, the volume cannot be connected to another host. Return False if
+        another request has changed the server.
+        """
+        scope = self.scope
+        made = neighbours.reserve(scope, [device], forward=True)
+        if not cell.write(_record_reserved, scope.instance_uuid, made):
+            return False
         for former, _new in made.values():
             scope.world.volume.delete_attachment(scope.ctxt, former)
-        return None
+        return True
 
     def _connector(self, dest: scopes.End) -> session.Json:
         """Return the destination's connector."""
@@ -138,6 +163,11 @@ class Volumes:
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
             self.scope.world.volume.delete_attachment(self.scope.ctxt, former)
+
+
+def _connects(device: block_device.BlockDevice) -> bool:
+    """Return whether an attachment connects a host."""
+    return bool(device.get('connection_info'))
 
 
 def _record_reserved(connection: sa.Connection, uuid: str, made: steps.Reserved) -> bool:

@@ -24,6 +24,18 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'offloads-wait-for-stuck-volumes',
+        'the duty of an offload never ends while a volume has a status of work',
+        'owners',
+        (
+            (
+                'moves/parts/volumes.py',
+                '            except exception.VolumeNotUsable as error:\n',
+                '            except ZeroDivisionError as error:\n',
+            ),
+        ),
+    ),
+    Defect(
         'failed-arrivals-completed',
         'a live migration whose last step fails has the status of one that succeeded',
         'refused',

@@ -14,6 +14,10 @@ VOLUME = {'source_type': 'blank', 'destination_type': 'volume', 'volume_size': 1
 
 
 class OffloadTest(moves_base.MoveTestCase):
+    error = exception.NeighbourError(
+        service='volume', status=403, reason='a test says so', request='POST'
+    )
+
     def boot(self):
         return self.cell.boot(devices=[VOLUME, VOLUME])
 
@@ -43,9 +47,7 @@ class OffloadTest(moves_base.MoveTestCase):
 
     def refuse(self, ctxt, volume_id, *args, **options):
         if volume_id == self.cell.devices(self.server)[1].volume_id:
-            raise exception.NeighbourError(
-                service='volume', status=403, reason='a test says so', request='POST'
-            )
+            raise self.error
         return self.create(ctxt, volume_id, *args, **options)
 
     def give_up(self, step):
@@ -74,6 +76,15 @@ class OffloadTest(moves_base.MoveTestCase):
         again = self.recorded()
         self.assertIsNone(self.clean.do())
         self.assertEqual(again, self.recorded())
+
+    def test_duty_for_a_volume_that_cannot_be_used(self):
+        """Its status may never change: the duty ends, and the unshelve repeats the attachment."""
+        error = exception.VolumeNotUsable(volume_id='the second', reason='it is detaching')
+        self.error = error
+        self.cell.volume.create_attachment = self.refuse
+        self.assertIsNone(self.clean.do())
+        self.assertEqual(set(self.attachments()), self.recorded())
+        self.assertEqual(1, len(self.former & self.recorded()))
 
     def test_server_that_is_deleted(self):
         changes = {'task_state': 'deleting'}
