@@ -49,10 +49,11 @@ OTHERS = {
 # A property of images that servers were shelved in.
 SHELVED = 'nova_lite_shelved'
 # Properties that describe only the image itself, and not a snapshot of a server made from it.
+# [DEFAULT]non_inheritable_image_properties names further ones.
 NOT_INHERITED = {
     SHELVED,
-    'cache_in_nova',
-    'bittorrent',
+    'cinder_encryption_key_id',
+    'cinder_encryption_key_deletion_policy',
     'img_signature',
     'img_signature_hash_method',
     'img_signature_key_type',
@@ -127,6 +128,7 @@ class Image:
         self._images = items.Items(
             self.service, '/images', missing=(exception.ImageNotFound, 'image_id'), as_user=True
         )
+        self._left_out = frozenset(credentials.conf.non_inheritable_image_properties)
         self.cache: cache.Cache[Key, session.Json] = cache.Cache(
             credentials.conf.glance.image_cache_seconds
         )
@@ -205,7 +207,7 @@ class Image:
             values.update(
                 (key, value)
                 for key, value in base['properties'].items()
-                if key not in NOT_INHERITED
+                if key not in NOT_INHERITED and key not in self._left_out
             )
             values['base_image_ref'] = base['id']
         values['min_disk'] = max(values['min_disk'], server.flavor['root_gb'])

@@ -6,6 +6,7 @@ Source: reference/nova/create-server 5.
 from collections.abc import Iterable
 import traceback
 
+from oslo_config import cfg
 from oslo_log import log
 import sqlalchemy as sa
 
@@ -114,8 +115,9 @@ def fail(
     *,
     failure: methods.Failure,
     keep_host: bool,
+    counts: bool,
 ) -> bool:
-    """See ConductorAPI.build_failed."""
+    """See ConductorAPI.build_failed; counts: whether the host's failed builds are counted"""
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
         values.update(host=None, node=None, build=None)
@@ -134,7 +136,8 @@ def fail(
             details=failure['details'],
             host=host,
         )
-        compute_nodes.count_build(connection, host, failed=True)
+        if counts:
+            compute_nodes.count_build(connection, host, failed=True)
     _fail_event(connection, ctxt, host, uuid, failure)
     return done
 
@@ -171,6 +174,11 @@ def clear(connection: sa.Connection, host: str, uuid: str) -> bool:
     return row.deleted or row.host in (host, None)
 
 
+def counts(conf: cfg.ConfigOpts) -> bool:
+    """Return whether failed builds of hosts are counted."""
+    return bool(conf.compute.consecutive_build_service_disable_threshold)
+
+
 def leave_host(
     connection: sa.Connection,
     ctxt: context.RequestContext,
@@ -178,9 +186,11 @@ def leave_host(
     uuid: str,
     *,
     failure: methods.Failure,
+    counts: bool,
 ) -> rows.Row | None:
     """Take the build off `host`, on which it failed, so that it can be rescheduled.
 
+    counts: whether the host's failed builds are counted
     Return the changed row, or None when there is nothing to reschedule.
     """
     values = {
@@ -197,7 +207,8 @@ def leave_host(
         return None
     _fail_event(connection, ctxt, host, uuid, failure)
     actions.clear_failure(connection, uuid, ctxt.request_id)
-    compute_nodes.count_build(connection, host, failed=True)
+    if counts:
+        compute_nodes.count_build(connection, host, failed=True)
     return instances.find(connection, uuid)
 
 

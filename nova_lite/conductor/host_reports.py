@@ -78,10 +78,21 @@ def beat(
     hosts: list[str],
     version: int,
     starting: list[str] | None,
+    *,
+    enabled: bool,
 ) -> dict[str, dict[str, bool]]:
-    """See ConductorAPI.beat; raises Returned instead of recording any heartbeat."""
+    """See ConductorAPI.beat; raises Returned instead of recording any heartbeat.
+
+    enabled: whether new services are enabled
+    """
     gone = services.beat(
-        connection, hosts, services.COMPUTE, COMPUTE_TOPIC, version=version, starting=starting
+        connection,
+        hosts,
+        services.COMPUTE,
+        COMPUTE_TOPIC,
+        version=version,
+        starting=starting,
+        enabled=enabled,
     )
     # A query that names thousands of hosts costs more than reading these few rows of the whole
     # cell.

@@ -67,7 +67,11 @@ class CellConductor:
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
         self._rescheduler = reschedule.Reschedule(
-            self._write, db.read, compute=compute, placement=clients.placement
+            self._write,
+            db.read,
+            compute=compute,
+            placement=clients.placement,
+            counts=build_reports.counts(conf),
         )
         self._reclaim = reclaim.Reclaim(conf, db.write, db.read, compute=compute)
         self._audit = audit.Audit(
@@ -148,7 +152,14 @@ class CellConductor:
         while True:
             rest = [host for host in hosts if host not in returned]
             try:
-                found = self._write(host_reports.beat, ctxt, rest, version, starting)
+                found = self._write(
+                    host_reports.beat,
+                    ctxt,
+                    rest,
+                    version,
+                    starting,
+                    enabled=self.conf.enable_new_services,
+                )
             except host_reports.Returned as error:
                 returned |= error.hosts
                 continue
@@ -215,7 +226,13 @@ class CellConductor:
         keep_host: bool,
     ) -> bool:
         return self._write(
-            build_reports.fail, ctxt, host, instance_uuid, failure=failure, keep_host=keep_host
+            build_reports.fail,
+            ctxt,
+            host,
+            instance_uuid,
+            failure=failure,
+            keep_host=keep_host,
+            counts=build_reports.counts(self.conf),
         )
 
     def build_is_over(self, ctxt: context.RequestContext, host: str, instance_uuid: str) -> bool:

@@ -59,7 +59,11 @@ class Placement(release.Placement, typing.Protocol):
 
 
 class Reschedule:
-    """Finds another host for builds. write, read: transactions on the cell's database."""
+    """Finds another host for builds.
+
+    write, read: transactions on the cell's database
+    counts: whether the failed builds of hosts are counted
+    """
 
     def __init__(
         self,
@@ -68,15 +72,18 @@ class Reschedule:
         *,
         compute: compute_rpc.ComputeAPI,
         placement: Placement,
+        counts: bool,
     ) -> None:
-        self._write, self._read = write, read
+        self._write, self._read, self._counts = write, read, counts
         self._compute, self._placement = compute, placement
 
     def leave(
         self, ctxt: context.RequestContext, host: str, uuid: str, failure: methods.Failure
     ) -> None:
         """Try the alternates after the build on `host` has failed with `failure`."""
-        row = self._write(build_reports.leave_host, ctxt, host, uuid, failure=failure)
+        row = self._write(
+            build_reports.leave_host, ctxt, host, uuid, failure=failure, counts=self._counts
+        )
         if row is not None:
             self._place(ctxt, row, exception.BuildRescheduled(failure['error']))
 

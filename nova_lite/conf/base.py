@@ -70,6 +70,24 @@ OPTS = [
         help='Allow a resize to choose the current host of the server.',
     ),
     cfg.BoolOpt(
+        'enable_new_services',
+        default=True,
+        help='Enable new compute services. If false, a compute service is disabled from its first '
+        'heartbeat until an administrator enables it. Read by the conductor of the cell.',
+    ),
+    cfg.IntOpt(
+        'password_length',
+        default=12,
+        min=0,
+        max=255,
+        help='Number of characters of generated passwords of servers.',
+    ),
+    cfg.ListOpt(
+        'non_inheritable_image_properties',
+        default=['cache_in_nova', 'bittorrent'],
+        help='Names of properties of images that images made of servers do not get.',
+    ),
+    cfg.BoolOpt(
         'force_config_drive',
         default=False,
         help='Give each new server a config drive, even if its request does not ask for one. Read '

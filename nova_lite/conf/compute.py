@@ -119,6 +119,12 @@ OPTS = [
         'registered again. 0 disables the comparison.',
     ),
     cfg.IntOpt(
+        'consecutive_build_service_disable_threshold',
+        default=10,
+        help='0: failed builds of a host are not counted, so that BuildFailureWeigher does not weigh '
+        'them. Read by the conductor of the cell.',
+    ),
+    cfg.IntOpt(
         'audit_interval',
         default=60,
         min=1,

@@ -65,6 +65,11 @@ OPTS = [
         help='Reject all other images on the hosts in isolated_hosts. Used by IsolatedHostsFilter.',
     ),
     cfg.StrOpt(
+        'image_properties_default_architecture',
+        help='Architecture, such as x86_64, of images without the property hw_architecture. Used by '
+        'ImagePropertiesFilter. Unset: such an image runs on any host.',
+    ),
+    cfg.StrOpt(
         'aggregate_image_properties_isolation_namespace',
         help='Prefix of the metadata keys that AggregateImagePropertiesIsolation compares. Unset: all '
         'keys are compared.',

@@ -104,7 +104,7 @@ def _check(
         boots_from_volume=asked.boots_from_volume,
     )
     create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
-    password = body.get('adminPass') or create_content.password()
+    password = body.get('adminPass') or create_content.password(req.conf)
     columns = _columns(req, body, asked, sources.boot_image)
     create_bounds.check(columns, sources.devices)
     networks, most = create_networks.validate(req, asked)

@@ -6,13 +6,13 @@ Of new servers and of those that are rebuilt. Source: reference/nova/create-serv
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from oslo_config import cfg
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.db.api import keypairs
-
-PASSWORD_LENGTH = 12
 
 
 def public_key(req: request.Request, name: str | None) -> str | None:
@@ -42,6 +42,8 @@ def check_quota(
         quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
 
 
-def password() -> str:
-    """Return a new password for the administrator."""
-    return runtime.new_secret().replace('-', 'x').replace('_', 'y')[:PASSWORD_LENGTH]
+def password(conf: cfg.ConfigOpts) -> str:
+    """Return a new password of a server's administrator, [DEFAULT]password_length characters."""
+    length: int = conf.password_length
+    # A secret has more characters than bytes.
+    return runtime.new_secret(max(length, 1)).replace('-', 'x').replace('_', 'y')[:length]

@@ -14,6 +14,7 @@ from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import live_migrations as rules
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_content
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import live_migrate
@@ -112,7 +113,7 @@ def _password(req: request.Request, asked: operation.Body) -> str | None:
         if 'adminPass' in asked:
             raise PasswordOfKeptDisk()
         return None
-    return asked.get('adminPass') or runtime.new_secret(9)
+    return asked.get('adminPass') or create_content.password(req.conf)
 
 
 def _is_forced(req: request.Request, asked: operation.Body) -> bool:

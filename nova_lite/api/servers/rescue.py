@@ -7,13 +7,13 @@ is restarted meanwhile. Source: reference/nova/api-surface 2.4.
 import os_traits
 
 from nova_lite import exception
-from nova_lite import runtime
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_content
 from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
 from nova_lite.states import transitions
@@ -64,7 +64,7 @@ def rescue(req: request.Request, server: server_access.Server) -> operation.Resu
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)
     if not req.conf.api.enable_instance_password:
         return None
-    return {'adminPass': asked.get('adminPass') or runtime.new_secret(9)}
+    return {'adminPass': asked.get('adminPass') or create_content.password(req.conf)}
 
 
 def _require_image(req: request.Request, image_id: str) -> None:

@@ -29,6 +29,8 @@ KNOWN_S = 30
 # Why hosts that may be well cannot be used: they do not report, while their cell hears its
 # conductors; their cell hears nothing; the database of their cell does not answer.
 SILENT, UNHEARD, UNREACHABLE = 'silent', 'unheard', 'unreachable'
+# Why a new compute service is disabled.
+NEW = 'New services are disabled: [DEFAULT]enable_new_services is false.'
 # How many times service_down_time a cell's database is waited for.
 OUTAGE = 3
 # The part of service_down_time after which a cell without a conductor's heartbeat is deaf.
@@ -114,11 +116,13 @@ def beat(
     *,
     version: int | None = None,
     starting: Iterable[str] | None = None,
+    enabled: bool = True,
 ) -> set[str]:
     """Record the heartbeats of all hosts in one statement. Return the hosts without a service.
 
     version: version of the service; None: that of this release
     starting: hosts whose services are added if they do not exist; None: all hosts
+    enabled: whether services that are added are enabled
     """
     hosts, version = list(hosts), version or versions.SERVICE_VERSION
     own: dict[str, typing.Any] = {'binary': binary, 'host': hosts}
@@ -130,13 +134,21 @@ def beat(
     known = set(lean.values(connection, _KNOWN, {'binary': binary, 'hosts': hosts}))
     missing = set(hosts) - known
     adding = missing if starting is None else missing.intersection(starting)
-    _add(connection, [host for host in hosts if host in adding], binary, topic, version)
+    found_new = [host for host in hosts if host in adding]
+    _add(connection, found_new, binary, topic, version, enabled=enabled)
     return missing - adding
 
 
 def _add(
-    connection: sa.Connection, hosts: list[str], binary: str, topic: str, version: int
+    connection: sa.Connection,
+    hosts: list[str],
+    binary: str,
+    topic: str,
+    version: int,
+    *,
+    enabled: bool,
 ) -> None:
+    state = {} if enabled else {'disabled': True, 'disabled_reason': NEW}
     rows.insert(
         connection,
         TABLE,
@@ -148,6 +160,7 @@ def _add(
                 'topic': topic,
                 'version': version,
                 'report_count': 1,
+                **state,
             }
             for host in hosts
         ],

@@ -74,7 +74,10 @@ def _decoded(value: typing.Any) -> typing.Any:
 
 
 class ImagePropertiesFilter(base.Filter):
-    """The host can run guests of the image's architecture, hypervisor and mode."""
+    """The host can run guests of the image's architecture, hypervisor and mode.
+
+    An image without hw_architecture has [filter_scheduler]image_properties_default_architecture.
+    """
 
     once = True
     on_rebuild = True
@@ -82,7 +85,7 @@ class ImagePropertiesFilter(base.Filter):
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
         properties = request.image_properties
         wanted = [
-            properties.get('hw_architecture'),
+            properties.get('hw_architecture') or self.options.image_properties_default_architecture,
             properties.get('img_hv_type'),
             properties.get('hw_vm_mode'),
         ]

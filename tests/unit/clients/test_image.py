@@ -196,6 +196,20 @@ class SnapshotTest(ImageTestCase):
             made['properties'],
         )
 
+    def test_properties_that_are_not_inherited(self):
+        self.conf.set_override('non_inheritable_image_properties', ['hw_disk_bus'])
+        images = image.Image(self.credentials)
+        base = images.update(
+            self.member,
+            self.made['id'],
+            values={'cinder_encryption_key_id': 'k', 'img_signature': 's', 'cache_in_nova': 'yes'},
+        )
+        made = images.create_snapshot(self.member, 'snap', self.server, base=base)
+        self.assertEqual(
+            {'cache_in_nova', 'trait:CUSTOM_GOLD'},
+            base['properties'].keys() & made['properties'].keys(),
+        )
+
     def test_smaller_disks_cannot_boot_from_it(self):
         self.server.flavor = {'root_gb': 20}
         made = self.image.create_snapshot(self.member, 'snap', self.server, base=self.made)

@@ -226,6 +226,15 @@ class TestFinish(Base):
         self.change(uuid, host='host-2')
         self.assertRaises(exception.StateChanged, self.finish, ctxt, uuid)
 
+    def test_failed_builds_need_not_be_counted(self):
+        self.cell.conf.set_override(
+            'consecutive_build_service_disable_threshold', 0, group='compute'
+        )
+        node = self.node()
+        ctxt, uuid = self.server()
+        self.fail(ctxt, uuid)
+        self.assertEqual(0, node().failed_builds)
+
     def test_clears_failed_builds(self):
         node = self.node()
         ctxt, uuid = self.server()

@@ -33,6 +33,16 @@ class TestHosts(base.CellConductorTestCase):
             for host in ('host-1', 'new'):
                 self.assertEqual(version, self.service(host).version)
 
+    def test_new_services_are_disabled_on_request(self):
+        self.conductor.beat(self.ctxt, ['host-1'], 1)
+        self.cell.conf.set_override('enable_new_services', False)
+        found = self.conductor.beat(self.ctxt, ['host-1', 'new'], 1)
+        self.assertEqual({'new': {'disabled': True, 'forced_down': False}}, found)
+        self.assertEqual(services.NEW, self.service('new').disabled_reason)
+        self.assertFalse(self.service('host-1').disabled)
+        self.cell.db.write(services.update, self.service('new').uuid, {'disabled': False})
+        self.assertEqual({}, self.conductor.beat(self.ctxt, ['new'], 1))
+
     def test_beat_tells_who_is_disabled(self):
         self.conductor.beat(self.ctxt, self.cell.hosts, 1)
         self.cell.db.write(services.update, self.service('host-1').uuid, {'disabled': True})

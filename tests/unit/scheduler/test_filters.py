@@ -156,6 +156,17 @@ class NumaFilterTest(FilterTestCase):
 class ImagePropertiesFilterTest(FilterTestCase):
     name = 'ImagePropertiesFilter'
 
+    def test_default_architecture(self):
+        self.set('filter_scheduler', image_properties_default_architecture='aarch64')
+        host = base.make_host(supported_instances=(('x86_64', 'kvm', 'hvm'),))
+        arm = base.make_host(supported_instances=(('aarch64', 'kvm', 'hvm'),))
+        asked, stated = (
+            self.wanted(properties=properties) for properties in ({}, {'hw_architecture': 'x86_64'})
+        )
+        self.refuses(self.name, host, asked, because='does not support guests of aarch64')
+        self.passes(self.name, arm, asked)
+        self.passes(self.name, host, stated)
+
     def test_table(self):
         host = base.make_host(
             supported_instances=(('x86_64', 'kvm', 'hvm'), ('i686', 'qemu', 'hvm')),

@@ -140,6 +140,16 @@ class RebuildTest(Case):
         self.server = self.api.add_server(image_ref=OWN)
         self.assertEqual(12, len(self.rebuild().json['server']['adminPass']))
 
+    def test_length_of_passwords(self):
+        """Of each operation that makes one."""
+        for length in (0, 1, 40):
+            self.api.conf.set_override('password_length', length)
+            self.server = self.api.add_server(image_ref=OWN)
+            rebuilt = self.rebuild().json['server']['adminPass']
+            self.server = self.api.add_server()
+            rescued = self.act(self.server, 'rescue', code=200).json['adminPass']
+            self.assertEqual([length] * 2, [len(rebuilt), len(rescued)])
+
     def test_answers_by_version(self):
         borders = {minor for since in SINCE.values() for minor in (since - 1, since)}
         for minor in sorted({1, *borders, microversion.MAXIMUM.minor}):
