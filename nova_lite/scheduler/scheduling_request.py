@@ -74,6 +74,17 @@ class Request:
         """Return whether an administrator has forced a host, so that filters are skipped."""
         return bool(self.force_hosts or self.force_nodes) and not self.is_rebuild
 
+    @property
+    def is_unbound(self) -> bool:
+        """Return whether the request names no host, node or cell, and lacks no device."""
+        return not (
+            self.missing_device
+            or self.ignore_hosts
+            or self.force_hosts
+            or self.force_nodes
+            or self.destination
+        )
+
     def hint(self, name: str) -> str | None:
         """Return the first value of a scheduler hint."""
         values = self.hints.get(name)

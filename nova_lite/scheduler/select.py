@@ -128,9 +128,12 @@ class _Selection:
     def _admit(self, hosts: list[HostState]) -> list[HostState]:
         """Return the hosts that placement offers and whose names the request allows."""
         admitted = []
+        if self.candidates is not None:
+            offered = self.candidates.offered
+            hosts = [host for host in hosts if host.uuid in offered]
+        if self.request.is_unbound and all(host.mapped for host in hosts):
+            return hosts
         for host in hosts:
-            if self.candidates is not None and not self.candidates.of(host.uuid):
-                continue
             refusal = self._rule_out(host)
             if refusal is None:
                 admitted.append(host)
@@ -214,6 +217,8 @@ class _Selection:
         if self.rules.subset < 2 or len(ranked) < 2:
             return ranked
         index = self.rng.randrange(min(self.rules.subset, len(ranked)))
+        if not index:
+            return ranked
         return [ranked[index], *ranked[:index], *ranked[index + 1 :]]
 
     def _take(self, uuid: str, ranked: list[HostState]) -> Choice | None:

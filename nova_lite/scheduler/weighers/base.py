@@ -102,8 +102,10 @@ def weigh(
     found = Weights([0.0] * len(hosts))
     if len(hosts) < 2:
         return found
+    # Hosts in the same aggregates share one object.
+    keys = set().union(*{id(host.metadata): host.metadata for host in hosts}.values())
     for weigher in weighers:
-        own = any(weigher.key in host.metadata for host in hosts)
+        own = weigher.key in keys
         if not own and not weigher.configured:
             continue
         measure = weigher.measure(request)
