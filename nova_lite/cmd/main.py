@@ -51,6 +51,7 @@ COMMANDS = {
     'undrain': 'enable a host after drain-host or evacuate-host',
     'evacuate-host': 'rebuild the servers of a failed host',
     'bench': 'measure a running cloud',
+    'replay': 'compare scheduler settings with a trace of virtual machines',
     'completion': 'print a script that completes commands in a shell',
 }
 # {subcommand: its module, if that has another name}

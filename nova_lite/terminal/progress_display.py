@@ -75,6 +75,7 @@ class Count:
     """So many of so many: a bar on a terminal, a line from time to time elsewhere.
 
     total: None when it is not known; on: a rich Console whose lines are to be above the bar
+    estimates: whether to show how long the rest will take
     """
 
     def __init__(
@@ -84,12 +85,13 @@ class Count:
         *,
         stream: typing.TextIO | None = None,
         on: console.Console | None = None,
+        estimates: bool = False,
     ) -> None:
-        self._title, self._total = title, total
+        self._title, self._total, self._estimates = title, total, estimates
         self._console = on or _console(stream or sys.stderr)
         self._done = 0
         self._lock = runtime.Lock()
-        self._told = runtime.monotonic()
+        self._began = self._told = runtime.monotonic()
         # As above.
         self._bar: typing.Any = None
         self._task: int | None = None
@@ -104,6 +106,7 @@ class Count:
                 progress.BarColumn(),
                 progress.MofNCompleteColumn(),
                 progress.TimeElapsedColumn(),
+                *([progress.TimeRemainingColumn()] if self._estimates else []),
                 console=self._console,
                 transient=True,
             )
@@ -123,7 +126,11 @@ class Count:
 
     def _line(self) -> None:
         total = '' if self._total is None else f' of {self._total}'
-        self._console.print(f'{self._title}: {self._done}{total}', markup=False)
+        left = ''
+        if self._estimates and self._total and self._done:
+            seconds = (runtime.monotonic() - self._began) / self._done * (self._total - self._done)
+            left = f', about {seconds:.0f} s left'
+        self._console.print(f'{self._title}: {self._done}{total}{left}', markup=False)
         self._console.file.flush()
 
     def __exit__(self, *_error: object) -> None:

@@ -6,6 +6,7 @@ Those of clock.rst are in test_clock.
 import json
 import os
 import re
+import shutil
 import signal
 
 import fixtures
@@ -97,6 +98,13 @@ class HowToTest(testtools.TestCase):
         self.assertRegex(printed, r'chosen +\S+ +\d+\.\d{3} ')
         self.assertIn('RAMWeigher', printed)
         return len(set(found))
+
+    def test_study(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        shutil.copy(howto.PAGES / 'study' / 'trace.csv', directory)
+        printed = self.play('study/compare.sh', directory=directory, progress=True)
+        self.assertRegex(printed, r'ram_weight_multiplier=1 +\| 400 +\| \d+\.\d%')
+        self.assertRegex(printed, r'ram_weight_multiplier=-1 +\| 400 +\| \d+\.\d%')
 
     def test_debug_a_move(self):
         self.up('--hosts', '1')

@@ -182,14 +182,14 @@ class EmbeddedCloud:
         with self._changing:
             if self.problem is not None:
                 raise exception.Unavailable(service='The cloud', reason=self.problem)
-            self._wait_reported()
+            self.wait_reported()
             return self.snapshots.take(path)
 
     def wait_ended(self):
         """Wait until the daemons from before the resets have stopped."""
         self._ended.wait()
 
-    def _wait_reported(self):
+    def wait_reported(self):
         """Wait until the inventories of all hosts are in placement, and so in what is saved."""
         deadline = runtime.monotonic() + REPORTED_S
         with contextlib.ExitStack() as after:

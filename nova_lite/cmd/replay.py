@@ -1,0 +1,119 @@
+"""nova-lite replay: replay a trace of virtual machines against the real scheduler and placement.
+
+Each arrival is a decision of the scheduler, with its filters, its weighers and a claim in
+placement. No host builds the machines. --vary compares settings with the same trace and seed.
+DIR gets results.json and series.csv. Ctrl-C interrupts a study, and --continue continues it.
+
+Examples: nova-lite replay trace.csv --hosts 1000 --vary cpu_weight_multiplier=1,-1
+          nova-lite replay --continue replay-trace
+"""
+
+import argparse
+
+from nova_lite.lab.console import arguments
+from nova_lite.lab.replay import command
+from nova_lite.lab.replay import readers
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments and options."""
+    parser.add_argument('trace', nargs='?', metavar='TRACE', help='file with the trace')
+    parser.add_argument(
+        '--format',
+        choices=sorted(readers.READERS),
+        default='csv',
+        help='format of TRACE (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--limit', type=arguments.count, metavar='N', help='use the first N arrivals only'
+    )
+    parser.add_argument(
+        '--flavors',
+        metavar='FILE',
+        help='CSV file of flavors; a machine gets the smallest that holds it. Without this option '
+        'each size has a flavor of its own',
+    )
+    parser.add_argument(
+        '--fits',
+        type=_size,
+        metavar='VCPUS:MIB:GIB',
+        help='flavor whose room is counted (default: the largest of the trace)',
+    )
+    parser.add_argument(
+        '--vary',
+        action='append',
+        default=[],
+        metavar='OPTION=VALUE,VALUE',
+        help='option of the scheduler and its values, of which each is a run; the option is of '
+        'group filter_scheduler, or named GROUP.OPTION. May be repeated',
+    )
+    parser.add_argument(
+        '--seed',
+        type=int,
+        default=1,
+        metavar='N',
+        help='seed of choices that options leave open; equal seeds give equal results '
+        '(default: %(default)s)',
+    )
+    _add_cloud(parser)
+    parser.add_argument(
+        '--output', metavar='DIR', help='directory of the results (default: replay-NAME of TRACE)'
+    )
+    parser.add_argument(
+        '--continue', dest='resumed', metavar='DIR', help='continue the interrupted study in DIR'
+    )
+    parser.add_argument('--json', action='store_true', help='print results.json')
+
+
+def _add_cloud(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the cloud in which the trace is replayed."""
+    parser.add_argument(
+        '--cells',
+        type=arguments.count,
+        default=1,
+        metavar='N',
+        help='number of cells (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--hosts',
+        type=arguments.count,
+        default=100,
+        metavar='N',
+        help='number of simulated hosts in each cell (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--profile',
+        default='default',
+        metavar='NAME|FILE',
+        help='profile of the hosts, which has their capacity (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--set',
+        action='append',
+        default=[],
+        metavar='GROUP.OPTION=VALUE',
+        help='configuration option of the cloud; may be repeated',
+    )
+    parser.add_argument(
+        '--plain-placement',
+        action='store_true',
+        help='use placement without the changes of `up --tuned-placement`; results are the same',
+    )
+    parser.add_argument(
+        '--ask-always',
+        action='store_true',
+        help='ask placement for candidates at each decision, instead of counting its answers '
+        'forward; results are the same, and a check of this command',
+    )
+
+
+def _size(text: str) -> list[int]:
+    parts = text.split(':')
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts) or '0' in parts[:2]:
+        raise argparse.ArgumentTypeError(f'{text!r} is not VCPUS:MIB:GIB, such as 16:65536:100')
+    return [int(part) for part in parts]
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run a study and print its summary."""
+    command.run(args)

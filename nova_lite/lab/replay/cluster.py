@@ -1,0 +1,103 @@
+"""The cloud of a study: an embedded cloud whose hosts have reported."""
+
+from collections.abc import Iterator
+import contextlib
+import dataclasses
+import sys
+import typing
+
+from oslo_config import cfg
+
+from nova_lite import cells as deployment
+from nova_lite import conf as conf_module
+from nova_lite import exception
+from nova_lite.lab.launcher import embedded
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import make
+from nova_lite.lab.replay import tracked_hosts
+from nova_lite.scheduler import hosts
+from nova_lite.terminal import progress_display
+from nova_lite.wsgi import server
+
+LIMIT = 'max_placement_results'
+
+
+class NotComplete(exception.Unavailable):
+    msg = 'Cells %(cells)s of the cloud of the study do not answer'
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """The hosts of a cloud, in which nothing else changes.
+
+    cells: of its control plane
+    """
+
+    places: layout.Layout
+    cells: deployment.Cells
+    states: list[hosts.HostState]
+    aggregates: hosts.Aggregates
+
+    def conf(self, options: dict[str, dict[str, str]]) -> cfg.ConfigOpts:
+        """Return the configuration of its scheduler with other options.
+
+        options: {group: {option: value}}
+        Candidates are limited by the number of hosts, unless an option of the cloud limits them.
+        """
+        conf: cfg.ConfigOpts = conf_module.make_conf(
+            files=[self.places.path('etc', 'control.conf')]
+        )
+        if LIMIT not in self.places.settings.options.get('scheduler', {}):
+            most = max(conf.scheduler.max_placement_results, len(self.states))
+            conf.set_override(LIMIT, most, group='scheduler')
+        for group, given in options.items():
+            for name, value in given.items():
+                conf.set_override(name, value, group=group)
+        return conf
+
+
+def settings(directory: str, **options: typing.Any) -> layout.Settings:
+    """Return the settings of a cloud. options: of layout.Settings"""
+    return layout.Settings(state_dir=directory, port=server.free_port(), **options)
+
+
+@contextlib.contextmanager
+def started(wanted: layout.Settings) -> Iterator[Cluster]:
+    """Start a cloud, and stop it at the end. In the block its daemons do not run.
+
+    Placement and the identity service answer. The daemons would regard the claims of a study as
+    errors, since no servers have them.
+    """
+    cloud: typing.Any = make.cloud(wanted)
+    cloud.places.prepare()
+    make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
+    title = f'Starting a cloud: {wanted.cells} cells, {wanted.hosts} simulated hosts in each'
+    try:
+        with progress_display.Steps(title, stream=sys.stderr) as steps:
+            cloud.start(progress=steps.begin)
+            steps.begin('reports of the hosts')
+            cloud.wait_reported()
+            found = _read(cloud)
+        try:
+            yield found
+        finally:
+            cloud.stop()
+    finally:
+        make.stop_logging()
+
+
+def _read(cloud: embedded.EmbeddedCloud) -> Cluster:
+    scheduler: typing.Any = cloud.daemons['scheduler'].manager
+    states = scheduler.world.states
+    snapshot = states.get(states.version())
+    if snapshot.missing:
+        raise NotComplete(cells=', '.join(snapshot.missing.values()))
+    for name in list(cloud.daemons):
+        if name != 'scheduler':
+            cloud.stop_daemon(name)
+    return Cluster(
+        places=cloud.places,
+        cells=scheduler.world.cells,
+        states=tracked_hosts.in_order(snapshot.hosts.values()),
+        aggregates=snapshot.aggregates,
+    )

@@ -1,0 +1,101 @@
+"""The command `nova-lite replay`: its options as a plan, Ctrl-C, and the summary."""
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import json
+import os
+import signal
+import typing
+
+from nova_lite.lab.launcher import given_options
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.replay import plan as plans
+from nova_lite.lab.replay import results
+from nova_lite.lab.replay import study as studies
+from nova_lite.terminal import text_tables
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run or continue a study, and print its summary. Raise KeyboardInterrupt."""
+    with _interrupts() as is_interrupted:
+        study = _study(args, is_interrupted)
+        try:
+            found = study.run()
+        except studies.Interrupted:
+            raise KeyboardInterrupt from None
+    if args.json:
+        print(json.dumps(found, indent=1))
+    else:
+        text_tables.show(*results.table(found))
+        names = ', '.join((results.JSON, results.CSV))
+        print(f'{_directory(args)} has {names}')
+
+
+def _study(args: argparse.Namespace, is_interrupted: Callable[[], bool]) -> studies.Study:
+    if args.resumed is not None:
+        if args.trace is not None:
+            raise ValueError('--continue: the study has its trace; omit TRACE')
+        plan, progress = plans.load(args.resumed)
+        return studies.Study(args.resumed, plan, progress=progress, is_interrupted=is_interrupted)
+    if args.trace is None:
+        raise ValueError('it needs a TRACE, or --continue DIR')
+    plan = _plan(args)
+    study = studies.Study(_directory(args), plan, is_interrupted=is_interrupted)
+    plans.create(_directory(args), study.plan)
+    return study
+
+
+def _directory(args: argparse.Namespace) -> str:
+    """Return the directory of the results."""
+    if args.resumed is not None:
+        return str(args.resumed)
+    if args.output is not None:
+        return str(args.output)
+    name = os.path.basename(args.trace).partition('.')[0]
+    return f'replay-{name}'
+
+
+def _plan(args: argparse.Namespace) -> plans.Plan:
+    options = layout.options_of(args.set)
+    given_options.check(options)
+    profile = args.profile
+    if os.path.exists(profile):
+        profile = os.path.abspath(profile)
+    return plans.Plan(
+        trace=os.path.abspath(args.trace),
+        format=args.format,
+        digest='',
+        seed=args.seed,
+        limit=args.limit,
+        flavors=None if args.flavors is None else os.path.abspath(args.flavors),
+        reference=args.fits,
+        vary=args.vary,
+        cells=args.cells,
+        hosts=args.hosts,
+        profile=profile,
+        options=options,
+        tuned=not args.plain_placement,
+        asks_always=args.ask_always,
+    )
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Return whether a signal has asked for the end, for the block. A second one ends at once."""
+    asked: list[int] = []
+
+    def note(number: int, _frame: typing.Any) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+
+    before = [signal.signal(number, note) for number in SIGNALS]
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,147 @@
+"""The plan of a study, as its directory keeps it."""
+
+from collections.abc import Mapping
+import dataclasses
+import json
+import os
+import typing
+
+from nova_lite import exception
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.replay import cluster
+from nova_lite.lab.replay import flavors as choices
+from nova_lite.lab.replay import readers
+from nova_lite.lab.replay import settings
+from nova_lite.lab.replay import trace as traces
+
+FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
+
+
+class Exists(exception.Conflict):
+    msg = (
+        'The directory %(directory)s has files already. Choose another --output, delete it, or '
+        'continue an interrupted study with `nova-lite replay --continue %(directory)s`.'
+    )
+
+
+class NotInterrupted(exception.Invalid):
+    msg = 'The directory %(directory)s has no interrupted study: %(path)s does not exist'
+
+
+class Spoiled(exception.Invalid):
+    msg = 'The file %(path)s cannot be used: %(reason)s. Begin another study.'
+
+
+class Changed(exception.Conflict):
+    msg = 'The trace %(path)s has changed since the study began. Begin another study.'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A study. trace: path; format: a name of readers.READERS
+
+    digest: SHA-256 of the trace; limit: number of arrivals, None for all
+    flavors: path of a list of flavors, None for a flavor for each size
+    reference: [vCPUs, MiB, GiB] of the flavor whose room is counted, None for the largest
+    vary: texts as settings.of takes them
+    cells, hosts, profile, options, tuned: of the cloud, see layout.Settings
+    asks_always: whether to ask placement for candidates at each decision
+    """
+
+    trace: str
+    format: str
+    digest: str
+    seed: int
+    limit: int | None
+    flavors: str | None
+    reference: list[int] | None
+    vary: list[str]
+    cells: int
+    hosts: int
+    profile: str
+    options: dict[str, dict[str, str]]
+    tuned: bool
+    asks_always: bool = False
+
+    def read(self) -> traces.Trace:
+        """Return the trace. Raise TraceError, Empty, Changed."""
+        found = traces.Trace(self.trace, readers.READERS[self.format](self.trace), most=self.limit)
+        if self.digest and self.digest != found.digest:
+            raise Changed(path=self.trace)
+        return found
+
+    def flavors_of(self, found: traces.Trace) -> choices.Flavors:
+        """Return the flavor of each size. Raise NoFlavor, TraceError."""
+        if self.flavors is None:
+            return choices.exact(found.sizes())
+        return choices.of_list(found, self.flavors)
+
+    def reference_of(self, chosen: choices.Flavors) -> traces.Size:
+        """Return the size whose room is counted."""
+        if self.reference is not None:
+            return traces.Size(*self.reference)
+        return max(map(choices.size_of, chosen.values()))
+
+    def settings(self) -> list[settings.Setting]:
+        """Return the settings to compare. Raise ValueError."""
+        return settings.of(self.vary)
+
+    def cloud(self, directory: str) -> layout.Settings:
+        """Return the settings of the cloud of a study in a directory."""
+        return cluster.settings(
+            os.path.join(directory, CLOUD),
+            cells=self.cells,
+            hosts=self.hosts,
+            profile=self.profile,
+            options=self.options,
+            tuned_placement=self.tuned,
+        )
+
+    def describe(self, found: traces.Trace, chosen: choices.Flavors) -> dict[str, typing.Any]:
+        """Return the study for its results, without paths of this machine."""
+        return {
+            **dataclasses.asdict(self),
+            'trace': os.path.basename(self.trace),
+            'digest': found.digest,
+            'flavors': sorted({flavor.name for flavor in chosen.values()}),
+            'reference': dataclasses.astuple(self.reference_of(chosen)),
+            'profile': os.path.basename(self.profile),
+            'arrivals': found.count,
+            'began_s': found.began_s,
+            'ended_s': found.ended_s,
+        }
+
+
+def create(directory: str, plan: Plan) -> None:
+    """Make the directory of a study. Raise Exists."""
+    if os.path.isdir(directory) and os.listdir(directory):
+        raise Exists(directory=directory)
+    os.makedirs(directory, exist_ok=True)
+    write(os.path.join(directory, FILE), dataclasses.asdict(plan))
+
+
+def load(directory: str) -> tuple[Plan, dict[str, typing.Any]]:
+    """Return (Plan, progress) of an interrupted study. Raise NotInterrupted, Spoiled."""
+    paths = [os.path.join(directory, name) for name in (FILE, PROGRESS)]
+    for path in paths:
+        if not os.path.exists(path):
+            raise NotInterrupted(directory=directory, path=path)
+    asked, progress = map(_read, paths)
+    try:
+        return Plan(**asked), progress
+    except TypeError as error:
+        raise Spoiled(path=paths[0], reason='it is of another release') from error
+
+
+def _read(path: str) -> dict[str, typing.Any]:
+    try:
+        with open(path, encoding='utf-8') as file:
+            found: dict[str, typing.Any] = json.load(file)
+    except ValueError as error:
+        raise Spoiled(path=path, reason='it is not JSON') from error
+    return found
+
+
+def write(path: str, values: Mapping[str, typing.Any]) -> None:
+    """Replace a file by values as JSON."""
+    layout.write(path, json.dumps(values) + '\n')

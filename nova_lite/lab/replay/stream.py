@@ -1,0 +1,186 @@
+"""One run of a trace: its arrivals and departures in the order of time, with a decision for each.
+
+The state of a run is plain data (`Progress`), so that a run which was interrupted continues.
+"""
+
+from collections.abc import Callable
+import dataclasses
+import hashlib
+import heapq
+import resource
+import typing
+
+from nova_lite import runtime
+from nova_lite.lab.replay import decider
+from nova_lite.lab.replay import figures
+from nova_lite.lab.replay import flavors
+from nova_lite.lab.replay import latencies
+from nova_lite.lab.replay import trace
+
+SAMPLES = 200
+
+
+@dataclasses.dataclass
+class Progress:
+    """A run so far.
+
+    done: number of arrivals; departures: heap of (seconds, number of the arrival, name)
+    stages: {stage: number of requests of which it refused the last hosts}
+    refused: {stage: number of hosts that it refused to rejected requests}
+    digest: of all decisions, each with the digest before
+    """
+
+    done: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    departures: list[tuple[float, int, str]] = dataclasses.field(default_factory=list)
+    staying: list[str] = dataclasses.field(default_factory=list)
+    samples: list[figures.Sample] = dataclasses.field(default_factory=list)
+    stages: dict[str, int] = dataclasses.field(default_factory=dict)
+    refused: dict[str, int] = dataclasses.field(default_factory=dict)
+    digest: str = ''
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+
+    @property
+    def living(self) -> list[str]:
+        """Return the names of the machines that have a host."""
+        return [*self.staying, *(name for _at, _number, name in self.departures)]
+
+
+class Run:
+    """Runs a trace with one setting.
+
+    reference: the size whose room is counted
+    look(progress): called after each arrival; may raise to interrupt the run
+    """
+
+    def __init__(
+        self,
+        found: trace.Trace,
+        chosen: flavors.Flavors,
+        reference: trace.Size,
+        deciding: decider.Decider,
+        *,
+        progress: Progress | None = None,
+        look: Callable[[Progress], object] = lambda progress: None,
+    ) -> None:
+        self._trace, self._flavors, self._reference = found, chosen, reference
+        self._decider, self._look = deciding, look
+        self.progress = progress or Progress()
+        self.latencies = latencies.Latencies()
+        self._clock = runtime.Runtime()
+
+    def run(self) -> None:
+        """Run what is left of the trace. All claims are sent also if this is interrupted."""
+        began, cpu = self._clock.monotonic(), _cpu_s()
+        self._decider.check()
+        try:
+            for machine in self._trace.machines(self.progress.done):
+                self._pass_until(machine.at_s)
+                self._arrive(machine)
+                self._look(self.progress)
+            self._pass_until(self._trace.ended_s)
+            self._sample(self._trace.ended_s)
+            self._decider.check()
+        finally:
+            self._decider.finish()
+            self.progress.wall_s += self._clock.monotonic() - began
+            self.progress.cpu_s += _cpu_s() - cpu
+
+    def remove_all(self) -> None:
+        """Remove the machines that are there, and leave the cloud empty."""
+        for name in self.progress.living:
+            self._decider.remove(name)
+        self._decider.check()
+
+    # ---- events ----
+
+    def _arrive(self, machine: trace.Machine) -> None:
+        progress, flavor = self.progress, self._flavors[machine.size]
+        began = self._clock.monotonic()
+        placing = self._decider.place(machine.name, flavor)
+        self.latencies.add(self._clock.monotonic() - began)
+        # Nothing below can be interrupted: a machine is either counted or not placed.
+        progress.done += 1
+        self._note(machine.name, placing.host)
+        if placing.host is None:
+            progress.rejected += 1
+            _count(progress.stages, placing.stage, 1)
+            for stage, hosts in placing.refused.items():
+                _count(progress.refused, stage, hosts)
+            return
+        progress.accepted += 1
+        if machine.leaves_s is None:
+            progress.staying.append(machine.name)
+        else:
+            heapq.heappush(progress.departures, (machine.leaves_s, progress.done, machine.name))
+
+    def _note(self, name: str, host: str | None) -> None:
+        line = f'{self.progress.digest} {name} {host or "-"}'
+        self.progress.digest = hashlib.sha256(line.encode()).hexdigest()
+
+    def _pass_until(self, at_s: float) -> None:
+        """Remove the machines whose time has come, and take the samples until then."""
+        departures = self.progress.departures
+        while departures and departures[0][0] <= at_s:
+            self._sample_before(departures[0][0])
+            _at, _number, name = heapq.heappop(departures)
+            self._decider.remove(name)
+        self._sample_before(at_s)
+
+    def _sample_before(self, at_s: float) -> None:
+        """Take the samples that are due before an event."""
+        begin, end = self._trace.began_s, self._trace.ended_s
+        while end > begin and len(self.progress.samples) < SAMPLES:
+            due = begin + (end - begin) * (len(self.progress.samples) + 1) / (SAMPLES + 1)
+            if due >= at_s:
+                break
+            self._sample(due)
+
+    def _sample(self, at_s: float) -> None:
+        self.progress.samples.append(
+            figures.sample(
+                at_s,
+                self._decider.figures(),
+                self._reference,
+                accepted=self.progress.accepted,
+                rejected=self.progress.rejected,
+            )
+        )
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of this process, placement and all else in it."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _count(counts: dict[str, int], name: str, more: int) -> None:
+    counts[name] = counts.get(name, 0) + more
+
+
+def summary(progress: Progress) -> dict[str, typing.Any]:
+    """Return the figures of a run that has ended; equal for equal seeds."""
+    last = progress.samples[-1]
+    return {
+        'arrivals': progress.done,
+        'accepted': progress.accepted,
+        'rejected': progress.rejected,
+        'acceptance': last.acceptance,
+        'first_rejected_at_s': next(
+            (each.at_s for each in progress.samples if each.rejected), None
+        ),
+        'rejected_by': dict(sorted(progress.stages.items())),
+        'hosts_refused_by': dict(sorted(progress.refused.items())),
+        'at_the_end': {**dataclasses.asdict(last), 'stranded': last.stranded},
+        'mean': _means(progress.samples),
+        'decisions_sha256': progress.digest,
+    }
+
+
+def _means(samples: list[figures.Sample]) -> dict[str, float]:
+    found = {}
+    for name in ('vcpus', 'memory', 'empty_hosts', 'jain', 'variation', 'stranded'):
+        found[name] = sum(getattr(each, name) for each in samples) / len(samples)
+    return found

@@ -1,0 +1,180 @@
+"""A study: a trace with one or more settings, one after the other in the same cloud."""
+
+from collections.abc import Callable
+import dataclasses
+import os
+import resource
+import shutil
+import sys
+import typing
+
+from nova_lite.clients import offers
+from nova_lite.lab.replay import cluster
+from nova_lite.lab.replay import decider
+from nova_lite.lab.replay import figures
+from nova_lite.lab.replay import plan as plans
+from nova_lite.lab.replay import results
+from nova_lite.lab.replay import settings
+from nova_lite.lab.replay import stream
+from nova_lite.scheduler import host_states
+from nova_lite.scheduler import hosts
+from nova_lite.terminal import progress_display
+
+Json = dict[str, typing.Any]
+
+
+class Interrupted(BaseException):
+    """The study was interrupted, and its progress is kept."""
+
+
+class Study:
+    """Runs a plan in a directory.
+
+    plan: with the digest of its trace
+    is_interrupted: asked after each arrival; the study ends early when it returns true
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        plan: plans.Plan,
+        *,
+        progress: Json | None = None,
+        is_interrupted: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Check the plan, and read its trace.
+
+        progress: of an interrupted study
+        Raise ValueError and the errors of Plan.read and Plan.flavors_of.
+        """
+        self._directory = directory
+        self._settings = plan.settings()
+        self._trace = plan.read()
+        self.plan = dataclasses.replace(plan, digest=self._trace.digest)
+        self._flavors = plan.flavors_of(self._trace)
+        self._reference = plan.reference_of(self._flavors)
+        self._is_interrupted = is_interrupted
+        progress = progress or {}
+        self._finished: list[Json] = progress.get('finished', [])
+        self._current: Json | None = progress.get('current')
+
+    def run(self) -> Json:
+        """Run what is left. Return the results, which are also in the directory.
+
+        Raise Interrupted.
+        """
+        with cluster.started(self.plan.cloud(self._directory)) as cloud:
+            for setting in self._settings[len(self._finished) :]:
+                self._finished.append(self._run(cloud, setting))
+                self._current = None
+        found = results.of(self.plan.describe(self._trace, self._flavors), self._finished)
+        results.write(self._directory, found)
+        self._trace.close()
+        self._clear()
+        return found
+
+    def _clear(self) -> None:
+        """Remove the cloud and what is needed to continue."""
+        shutil.rmtree(os.path.join(self._directory, plans.CLOUD))
+        path = os.path.join(self._directory, plans.PROGRESS)
+        if os.path.exists(path):
+            os.unlink(path)
+
+    def _run(self, cloud: cluster.Cluster, setting: settings.Setting) -> Json:
+        deciding = decider.Decider(
+            cloud.conf(setting.options),
+            cloud.cells,
+            cloud.states,
+            aggregates=cloud.aggregates,
+            seed=self.plan.seed,
+            asks_always=self.plan.asks_always,
+        )
+        left = self._trace.count
+        progress = None
+        if self._current is not None:
+            progress = _restored(self._current, deciding)
+            left -= progress.done
+        with progress_display.Count(setting.name, left, estimates=True) as count:
+
+            def look(_progress: stream.Progress) -> None:
+                count.add()
+                if self._is_interrupted():
+                    raise Interrupted
+
+            run = stream.Run(
+                self._trace,
+                self._flavors,
+                self._reference,
+                deciding,
+                progress=progress,
+                look=look,
+            )
+            if self._current is not None:
+                run.latencies.restore(self._current['latencies'])
+            try:
+                run.run()
+            except Interrupted:
+                self._keep(_stored(run, deciding))
+                raise
+        run.remove_all()
+        return _result(setting, run, deciding)
+
+    def _keep(self, current: Json) -> None:
+        path = os.path.join(self._directory, plans.PROGRESS)
+        plans.write(path, {'finished': self._finished, 'current': current})
+        print(
+            f'Interrupted after {current["progress"]["done"]} of {self._trace.count} arrivals.\n'
+            f'`nova-lite replay --continue {self._directory}` continues.',
+            file=sys.stderr,
+        )
+
+
+def _result(setting: settings.Setting, run: stream.Run, deciding: decider.Decider) -> Json:
+    progress, spent = run.progress, run.latencies
+    return {
+        'setting': setting.name,
+        'options': setting.options,
+        'summary': stream.summary(progress),
+        'series': results.series(progress.samples),
+        'times': {
+            'wall_s': progress.wall_s,
+            'cpu_s': progress.cpu_s,
+            'decisions_per_s': progress.done / progress.wall_s if progress.wall_s else 0.0,
+            'cpu_ms_per_decision': 1000 * progress.cpu_s / progress.done,
+            'decision_p50_s': spent.percentile(0.5),
+            'decision_p95_s': spent.percentile(0.95),
+            'decision_p99_s': spent.percentile(0.99),
+            'candidate_queries': deciding.asked,
+            'peak_memory_mib': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        },
+    }
+
+
+# ---- to continue later ----
+
+
+def _stored(run: stream.Run, deciding: decider.Decider) -> Json:
+    """Return a run as plain values."""
+    held = {}
+    for name in run.progress.living:
+        placed, claim = deciding.held(name)
+        held[name] = [dataclasses.asdict(placed), claim]
+    return {
+        'progress': dataclasses.asdict(run.progress),
+        'latencies': run.latencies.stored(),
+        'held': held,
+    }
+
+
+def _restored(current: Json, deciding: decider.Decider) -> stream.Progress:
+    """Return the progress of an interrupted run, whose machines are put where they were."""
+    for name, (placed, claim) in current['held'].items():
+        size = hosts.Size(**placed.pop('size'))
+        request = typing.cast(offers.AllocationRequest, claim)
+        deciding.restore(name, host_states.Placed(size=size, **placed), request)
+    values = dict(current['progress'])
+    values['samples'] = [figures.Sample(**each) for each in values['samples']]
+    values['departures'] = [
+        (float(at_s), int(number), str(name)) for at_s, number, name in values['departures']
+    ]
+    return stream.Progress(**values)

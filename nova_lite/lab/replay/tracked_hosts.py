@@ -1,0 +1,90 @@
+"""Host states of a cloud whose servers are in no records: the study adds and removes them."""
+
+from collections.abc import Iterable
+import dataclasses
+import re
+
+from oslo_config import cfg
+
+from nova_lite import cells as deployment
+from nova_lite import runtime
+from nova_lite.scheduler import host_states
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import scheduling_request
+
+
+class TrackedHosts(host_states.HostStates):
+    """The states of hosts as they were read once, with the servers that were placed since.
+
+    A server counts as built at once, so it adds nothing to the operations of its host.
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        cells: deployment.Cells,
+        states: Iterable[hosts.HostState],
+        aggregates: hosts.Aggregates,
+    ) -> None:
+        super().__init__(conf, cells)
+        self.snapshot = hosts.Snapshot(states, aggregates)
+
+    def version(self) -> host_states.Version:
+        """Return a value that does not change: nobody changes aggregates or hosts."""
+        return ()
+
+    def get(self, version: host_states.Version, *, since: float | None = None) -> hosts.Snapshot:
+        """Return the states. They are never old."""
+        return self.snapshot
+
+    def invalidate(self) -> None:
+        """Keep the states: no records have them."""
+
+    def place(
+        self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
+    ) -> None:
+        """Count a server on a host until `withdraw`."""
+        self.put(
+            server_uuid,
+            host_states.Placed(
+                host.uuid,
+                host.host,
+                request.size,
+                request.image_properties,
+                moving=False,
+                at=runtime.monotonic(),
+            ),
+        )
+
+    def put(self, server_uuid: str, placed: host_states.Placed) -> None:
+        """Count a server as `placed` says."""
+        self._pending[server_uuid] = placed
+        self._count(placed, 1)
+
+    def withdraw(self, server_uuid: str) -> None:
+        """Stop counting a server."""
+        placed = self._pending.pop(server_uuid, None)
+        if placed is not None:
+            self._count(placed, -1)
+
+    def _count(self, placed: host_states.Placed, count: int) -> None:
+        before = self.snapshot.hosts[placed.host_uuid]
+        after = before.with_server(placed.size, placed.image_properties, count=count)
+        after.num_io_ops = before.num_io_ops
+        self.snapshot.replace(after)
+
+
+def in_order(states: Iterable[hosts.HostState]) -> list[hosts.HostState]:
+    """Return states by the names of the hosts, numbers in them by value.
+
+    The order decides between hosts of equal weight. That of the records differs between clouds.
+    """
+    return [
+        dataclasses.replace(state) for state in sorted(states, key=lambda each: _natural(each.host))
+    ]
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [
+        (int(part), '') if part.isdecimal() else (-1, part) for part in re.split(r'(\d+)', name)
+    ]

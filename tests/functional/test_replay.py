@@ -1,0 +1,135 @@
+"""`nova-lite replay`: studies of small traces with the real scheduler and placement."""
+
+import json
+import os
+import pathlib
+
+import testtools
+
+from nova_lite.lab.replay import plan as plans
+from nova_lite.lab.replay import results
+from nova_lite.lab.replay import study as studies
+from tests.fixtures import commands
+from tests.fixtures import traces
+
+VARY = ['ram_weight_multiplier=1,-1']
+COUNT = 150
+
+
+class ReplayTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.traces = self.useFixture(traces.Traces())
+        self.path = self.traces.drawn(COUNT, life_s=60)
+
+    def directory(self, name):
+        return os.path.join(self.traces.path, name)
+
+    def plan(self, **changes):
+        values = {
+            'trace': self.path,
+            'format': 'csv',
+            'digest': '',
+            'seed': 7,
+            'limit': None,
+            'flavors': None,
+            'reference': None,
+            'vary': VARY,
+            'cells': 2,
+            'hosts': 2,
+            'profile': 'instant',
+            'options': {'filter_scheduler': {'host_subset_size': '2'}},
+            'tuned': True,
+        }
+        return plans.Plan(**{**values, **changes})
+
+    def study(self, name, **changes):
+        """Return the results of a study, without times."""
+        study = studies.Study(self.directory(name), self.plan(**changes))
+        plans.create(self.directory(name), study.plan)
+        return self.timeless(study.run())
+
+    def timeless(self, found):
+        for run in found['runs']:
+            del run['times']
+        return json.loads(json.dumps(found))
+
+    def test_results(self):
+        """Equal seeds give equal results, whatever answers placement's candidates and claims."""
+        found = self.study('first')
+        spread, packed = (run['summary'] for run in found['runs'])
+        self.assertEqual(COUNT, spread['arrivals'])
+        self.assertGreater(spread['rejected'], 0)
+        self.assertEqual({'placement'}, {*spread['rejected_by']})
+        self.assertLess(packed['mean']['jain'], spread['mean']['jain'])
+        self.assertNotEqual(spread['decisions_sha256'], packed['decisions_sha256'])
+        again = self.study('again', asks_always=True, tuned=False)
+        self.assertEqual(found['runs'], again['runs'])
+        other = self.study('other', seed=8)
+        self.assertNotEqual(found['runs'][0]['summary'], other['runs'][0]['summary'])
+        self.check_files('first', found)
+
+    def check_files(self, name, found):
+        directory = pathlib.Path(self.directory(name))
+        self.assertEqual(
+            {plans.FILE, results.JSON, results.CSV}, {each.name for each in directory.iterdir()}
+        )
+        kept = json.loads((directory / results.JSON).read_text())
+        self.assertEqual(found, self.timeless(kept))
+        lines = (directory / results.CSV).read_text().splitlines()
+        self.assertEqual(list(results.COLUMNS), lines[0].split(','))
+        self.assertEqual(sum(len(run['series']) for run in found['runs']), len(lines) - 1)
+
+    def test_continued(self):
+        """An interrupted study continues to the results of one that was not."""
+        whole = self.study('whole')
+        directory, looks = self.directory('parts'), []
+        plan = self.plan()
+
+        def is_interrupted():
+            looks.append(None)
+            return len(looks) % 60 == 0
+
+        study = studies.Study(directory, plan, is_interrupted=is_interrupted)
+        plans.create(directory, study.plan)
+        interrupts = 0
+        while True:
+            try:
+                found = study.run()
+                break
+            except studies.Interrupted:
+                interrupts += 1
+            plan, progress = plans.load(directory)
+            study = studies.Study(directory, plan, progress=progress, is_interrupted=is_interrupted)
+        self.assertEqual((5, 300), (interrupts, len(looks)))
+        self.assertEqual(whole, self.timeless(found))
+
+    def test_command(self):
+        directory = self.directory('out')
+        options = ('--hosts', '2', '--profile', 'instant', '--limit', '20', '--output', directory)
+        code, out, errors = commands.forked(['replay', self.path, *options], timeout_s=300)
+        self.assertEqual(0, code, errors)
+        self.assertRegex(out, r'default +\| 20 +\|')
+        self.assertIn(f'{directory} has results.json, series.csv\n', out)
+        code, out, errors = commands.run('replay', self.path, '--output', directory)
+        self.assertEqual(2, code)
+        self.assertIn(f'The directory {directory} has files already.', errors)
+        code, out, errors = commands.run('replay', '--continue', directory)
+        self.assertEqual(2, code)
+        self.assertIn('has no interrupted study', errors)
+
+    def test_refused(self):
+        """Errors of the trace and of options come before the start of a cloud."""
+        wrong = self.traces.write('wrong.csv', traces.HEADER, 'a,1,2,one,512,0')
+        for arguments, text in (
+            ([wrong], f"{wrong}:2: vcpus is 'one', not a number"),
+            ([f'{wrong}.not'], f'{wrong}.not: No such file or directory'),
+            ([self.path, '--vary', 'x=1'], 'group filter_scheduler has no option x'),
+            ([self.path, '--set', 'scheduler.x=1'], 'group scheduler has no option x'),
+            ([self.path, '--fits', '1:2'], 'is not VCPUS:MIB:GIB'),
+            ([], 'it needs a TRACE, or --continue DIR'),
+        ):
+            code, out, errors = commands.run('replay', *arguments)
+            self.assertEqual((2, ''), (code, out))
+            self.assertIn(text, errors)
+            self.assertNotIn('Traceback', errors)
