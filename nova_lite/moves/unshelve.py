@@ -47,7 +47,7 @@ BIND = saga.Result(steps.BIND, steps.Info)
 SPAWN = saga.Result('spawn-on-destination', answers.Guest)
 START = saga.Result('start-on-its-host', answers.Guest)
 RUNS, SWITCH = 'record-running', 'switch-host-in-record'
-CONDUCTOR_EVENT = 'conductor_unshelve_instance'
+IMAGE_EVENT, SCHEDULE_EVENT = 'get_image_info', 'schedule_instances'
 EVENT = 'compute_unshelve_instance'
 START_EVENT = 'compute_start_instance'
 
@@ -138,14 +138,17 @@ class Unshelve(move.Move[Began]):
         return places.IMAGES.best_effort('delete-shelved-image', self.drop_image, clean=clean)
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
-        return shelving.begin(self.progress, connection, row, CONDUCTOR_EVENT, at_host=False)
+        offloaded = self.arguments.offloaded
+        has_image = row is not None and Began.of(row).image_id
+        first = IMAGE_EVENT if has_image else SCHEDULE_EVENT
+        event = first if offloaded else START_EVENT
+        return shelving.begin(self.progress, connection, row, event, at_host=not offloaded)
 
     # ---- on its own host ----
 
     def start(self) -> asking.Reply:
         host = self.source.host
         self.scope.here.require_up_or_fail(host)
-        self.progress.record(ended=(CONDUCTOR_EVENT, None), started=(START_EVENT, host))
         return shelving.start(self.scope, self.source, START)
 
     def stop(self) -> asking.Reply:
@@ -182,6 +185,7 @@ class Unshelve(move.Move[Began]):
         """Raise ImageNotFound before anything is done."""
         if self.began.image_id:
             self.world.image.get(self.ctxt, self.began.image_id)
+            self.progress.record(ended=(IMAGE_EVENT, None), started=(SCHEDULE_EVENT, None))
 
     def _adapt(self, spec: request_spec.RequestSpec, beside: Collection[str]) -> None:
         """Change the server's request for the scheduler."""
@@ -202,7 +206,7 @@ class Unshelve(move.Move[Began]):
         host = self.dest.host
         row = instances.get(connection, self.instance_uuid)
         group_places.check(connection, row.uuid, host, group)
-        self.progress.note(connection, ended=(CONDUCTOR_EVENT, None), started=(EVENT, host))
+        self.progress.note(connection, ended=(SCHEDULE_EVENT, None), started=(EVENT, host))
         columns = self.choice.columns(connection)
         if migrations.find(connection, self.uuid) is not None:
             migrations.update(connection, self.uuid, columns)

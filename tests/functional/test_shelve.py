@@ -75,7 +75,8 @@ class ShelveTest(ShelveTestCase):
         self.assertEqual([], self.images())
         self.assertEqual(
             [
-                ('conductor_unshelve_instance', 'Success'),
+                ('get_image_info', 'Success'),
+                ('schedule_instances', 'Success'),
                 ('compute_unshelve_instance', 'Success'),
             ],
             self.moving.events(server, 'unshelve'),

@@ -10,7 +10,9 @@ from nova_lite.db import notes
 from nova_lite.notify import derive
 
 TOP = pathlib.Path(nova_lite.__file__).parent
-EVENT = re.compile(r"'((?:compute|api|conductor)_[a-z_]+|rebuild_server)'")
+EVENT = re.compile(
+    r"'((?:compute|api|conductor)_[a-z_]+|rebuild_server|get_image_info|schedule_instances)'"
+)
 # Packages that record events, and whose other names do not look like one.
 RECORDING = ('api', 'compute', 'conductor', 'lifecycle', 'moves', 'superconductor')
 # Events that nova has, too, and of which it does not notify.
@@ -20,7 +22,8 @@ SILENT = {
     'compute_check_can_live_migrate_source',
     'compute_reserve_block_device_name',
     'compute_set_admin_password',
-    'conductor_unshelve_instance',
+    'get_image_info',
+    'schedule_instances',
 }
 
 
