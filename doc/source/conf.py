@@ -19,6 +19,7 @@ extensions = [
     'notifications',
     'reno.sphinxext',
     'api_coverage',
+    'cloud_file',
     'invariants',
     'metrics_table',
     'tables',

@@ -2,6 +2,8 @@
 
 Examples: nova-lite up --cells 3 --hosts 10
           nova-lite up --detach --port 0 --fresh --state-dir ./cloud
+          nova-lite up -f cloud.yaml --fresh
+          nova-lite up --print-config > cloud.yaml
           nova-lite up --from moving.snapshot --state-dir ./moving
 
 With --detach, --json prints the URLs and the state directory for programs.
@@ -12,16 +14,31 @@ import argparse
 from nova_lite.cmd import subcommands
 from nova_lite.daemons import leash
 from nova_lite.lab.console import arguments
-from nova_lite.lab.launcher import foreground
+from nova_lite.lab.launcher import asked
 from nova_lite.lab.launcher import layout
-from nova_lite.lab.launcher import options
 from nova_lite.lab.launcher import which_cloud
+from nova_lite.lab.launcher.cloud_file import schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     add_options(parser)
-    parser.set_defaults(**which_cloud.NOT_COMPARED)
+    parser.set_defaults(**which_cloud.NOT_COMPARED, default_of=parser.get_default)
+    parser.add_argument(
+        '-f',
+        '--file',
+        metavar='FILE',
+        help='file that describes the cloud: its cells, hosts, objects and faults',
+    )
+    parser.add_argument(
+        '--print-config', action='store_true', help='print the file of the running cloud, and exit'
+    )
+    parser.add_argument(
+        '--print-schema',
+        nargs=0,
+        action=schema.Show,
+        help='print the JSON Schema of these files, and exit',
+    )
     parser.add_argument(
         '--detach',
         action='store_true',
@@ -140,14 +157,7 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the cloud until it is stopped, or until it is ready with --detach."""
-    settings, snapshot = options.read(args)
-    ready = foreground.run(
-        settings,
-        fresh=args.fresh,
-        detach=args.detach,
-        until_exit=args.until_exit,
-        debug=args.debug,
-        snapshot=snapshot,
-    )
-    if ready is not None:
-        foreground.show(ready, settings, snapshot, as_json=args.json)
+    if getattr(args, 'print_config', False):
+        asked.print_config(args)
+    else:
+        asked.up(args)

@@ -29,6 +29,7 @@ from nova_lite import runtime
 from nova_lite.api import schema as schema_module
 from nova_lite.db import schema_migration
 from nova_lite.lab.launcher import audits
+from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
@@ -185,6 +186,8 @@ class Snapshots:
         """
         settings = {name: getattr(self._places.settings, name) for name in snapshot_file.SETTINGS}
         files = {name: self._places.path(name) for name in KEPT}
+        if os.path.exists(self._places.path(client_config.USERS)):
+            files[client_config.USERS] = self._places.path(client_config.USERS)
         if settings['profile'] not in profile.bundled():
             files[PROFILE], settings['profile'] = settings['profile'], None
         found = []

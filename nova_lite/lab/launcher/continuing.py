@@ -12,6 +12,7 @@ import shutil
 import typing
 
 from nova_lite import exception
+from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import layout
@@ -144,7 +145,8 @@ def complete(places: layout.Layout) -> None:
 def _adopt(path: str, places: layout.Layout) -> None:
     """Make a snapshot the first state of a cloud, with its passwords, profile and time."""
     manifest = cloud_snapshots.read(path).manifest
-    names = set(manifest.files).intersection((*cloud_snapshots.KEPT, cloud_snapshots.PROFILE))
+    wanted = (*cloud_snapshots.KEPT, cloud_snapshots.PROFILE, client_config.USERS)
+    names = set(manifest.files).intersection(wanted)
     snapshot_file.extract(path, manifest, {name: places.path(name) for name in names})
     clocks.set_to(places.root, manifest.taken_at)
     found = cloud_snapshots.Snapshots(places)

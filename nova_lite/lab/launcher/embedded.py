@@ -32,6 +32,7 @@ from nova_lite.lab.control import debugger
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import faults
 from nova_lite.lab.control import injected_faults as fault_control
+from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import ended
@@ -112,10 +113,11 @@ class EmbeddedCloud:
         """Why all requests are refused, None while they are not."""
         return self._gate.problem
 
-    def start(self, *, fresh=False, keep=False, progress=lambda text: None):
+    def start(self, *, fresh=False, keep=False, progress=lambda text: None, fill=None):
         """Start everything, in the order in which one needs the other.
 
         keep: save the state of a new cloud as `fresh`, before anybody can use it
+        fill: function that creates the first objects of a new cloud, through its APIs
         """
         memory_broker.install()
         self.places.prepare(fresh=fresh)
@@ -140,11 +142,13 @@ class EmbeddedCloud:
         self._start_front()
         self._start_monitoring()
         self._open_endpoints()
+        if fill is not None and is_new:
+            fill()
         # That of a cloud from a snapshot is there.
         keep = keep and is_new and cloud_snapshots.FRESH not in self.snapshots.names()
         if keep and self.places.settings.database is None:
             self.snapshot(self.snapshots.path(cloud_snapshots.FRESH))
-        self.places.write_clouds()
+        client_config.write(self.places)
         with open(self._pid_path, 'w') as file:
             file.write(f'{os.getpid()}\n')
 

@@ -8,6 +8,8 @@ import shlex
 import signal
 import sys
 
+from oslo_utils import strutils
+
 from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite.daemons import leash
@@ -26,6 +28,7 @@ from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher.cloud_file import starting
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
 
@@ -33,19 +36,22 @@ from nova_lite.virt.sim import profile
 TRIM_S = 60
 
 
-def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, snapshot=None):
+def run(settings, *, fresh=False, detach=False, until_exit=None, snapshot=None, described=None):
     """Start the cloud of these settings, print how to use it, wait for a signal, stop it.
 
     fresh: delete the former cloud first
     detach: print nothing, and return the Running when a child process runs the cloud
-    until_exit: stop the cloud when this process ends; debug: log at level DEBUG
+    until_exit: stop the cloud when this process ends
     snapshot: the snapshots.Snapshot that a new cloud continues with
+    described: the cloud_file.settings.Described of its file, None without one
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
     cloud = make.cloud(settings)
     files = [] if snapshot is None else [snapshot.path]
-    if snapshot is None or not continuing.brings_profile(cloud.places):
+    files += [] if described is None else [described.document.path]
+    is_written = snapshot is not None or (described is not None and described.profile is not None)
+    if not (is_written and continuing.brings_profile(cloud.places)):
         preflight.check_profile(settings.profile)
         files += {settings.profile}.difference(profile.bundled())
     if fresh:
@@ -65,10 +71,12 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, debug=False, sn
     continuing.resume(snapshot, cloud.places, fresh=fresh)
     cloud.places.prepare(fresh=fresh and snapshot is None)
     shape.write(cloud.places)
+    starting.prepare(cloud.places, described)
+    debug = strutils.bool_from_string(settings.options.get('DEFAULT', {}).get('debug'))
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
     malloc.limit_arenas()
     with _clock(cloud):
-        _serve(cloud, fresh, signals, snapshot)
+        _serve(cloud, fresh, signals, snapshot=snapshot, described=described)
     process.leave()
 
 
@@ -82,17 +90,18 @@ def _clock(cloud):
         yield
 
 
-def _serve(cloud, fresh, signals, snapshot):
-    """Run the cloud until a signal asks for its end. snapshot: as of `run`"""
+def _serve(cloud, fresh, signals, *, snapshot, described):
+    """Run the cloud until a signal asks for its end. snapshot, described: as of `run`"""
     began = runtime.monotonic()
     try:
-        _start(cloud, fresh)
+        _start(cloud, fresh, described)
         signals.starting = False
         ready = running.of(cloud.places)
         running.write(cloud.places.root, ready)
         print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
         print(usage(ready, cloud.places))
-        print(f'{continued(snapshot)}\nCtrl-C stops the cloud. {next_start(cloud.places)}')
+        again = next_start(cloud.places, described)
+        print(f'{continued(snapshot)}\nCtrl-C stops the cloud. {again}')
         sys.stdout.flush()
         while not signals.wait(TRIM_S):
             malloc.trim()
@@ -120,15 +129,24 @@ def _say(text):
         print(text, flush=True)
 
 
-def _start(cloud, fresh):
+def _start(cloud, fresh, described):
     settings = cloud.places.settings
     hosts = f'{options.written(settings.hosts)} hosts'
     if isinstance(settings.hosts, int):
         hosts += ' each'
     title = f'Starting {settings.cells} cells with {hosts} in {cloud.places.root}'
     with progress_display.Steps(title) as steps:
-        keep = {} if settings.bus else {'keep': True}
-        cloud.start(fresh=fresh, progress=steps.begin, **keep)
+        options_ = {} if settings.bus else {'keep': True}
+        if described is not None:
+
+            def fill():
+                steps.begin(f'objects of {described.document.path}')
+                starting.fill(cloud.places, described)
+
+            options_['fill'] = fill
+        cloud.start(fresh=fresh, progress=steps.begin, **options_)
+    if described is not None:
+        starting.apply(cloud.places, described)
 
 
 def _await(places, child):
@@ -140,8 +158,8 @@ def _await(places, child):
         raise
 
 
-def show(ready, settings, snapshot, *, as_json):
-    """Print how to use a cloud that is detached. snapshot: as of `run`"""
+def show(ready, settings, snapshot, *, as_json, described=None):
+    """Print how to use a cloud that is detached. snapshot, described: as of `run`"""
     places = layout.Layout(settings)
     if as_json:
         found = {'state_dir': places.root, **dataclasses.asdict(ready)}
@@ -152,7 +170,7 @@ def show(ready, settings, snapshot, *, as_json):
     print(f'Ready: {ready.compute_url}')
     print(usage(ready, places))
     stop = state_dir.command('stop', places.root)
-    print(f'{continued(snapshot)}\n{next_start(places)}\n`{stop}` stops the cloud.')
+    print(f'{continued(snapshot)}\n{next_start(places, described)}\n`{stop}` stops the cloud.')
 
 
 def continued(snapshot):
@@ -167,9 +185,12 @@ def continued(snapshot):
     )
 
 
-def next_start(places):
+def next_start(places, described=None):
     """Return how to start a cloud again, without the URLs of servers, which have passwords."""
-    given = options.words(vars(places.settings))
+    if described is None:
+        given = options.words(vars(places.settings))
+    else:
+        given = f'-f {shlex.quote(described.document.path)}'
     up = f'{state_dir.command("up", places.root)} {given}'.strip()
     servers = ' with the same --bus and --db' if places.settings.bus else ''
     return f'The next `{up}`{servers} continues with the same servers.'

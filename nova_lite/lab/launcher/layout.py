@@ -313,37 +313,6 @@ class Layout:
         """Return the file clouds.yaml."""
         return self.path('clouds.yaml')
 
-    def write_clouds(self):
-        """Write clouds.yaml for the real clients; returns its path."""
-        auth_url = f'{self.public_url}/identity/v3'
-
-        def cloud(user, project, password):
-            return {
-                'auth': {
-                    'auth_url': auth_url,
-                    'username': user,
-                    'password': password,
-                    'project_name': project,
-                    'user_domain_id': 'default',
-                    'project_domain_id': 'default',
-                },
-                'region_name': 'RegionOne',
-                'identity_api_version': '3',
-            }
-
-        write(
-            self.clouds_path,
-            yaml.safe_dump(
-                {
-                    'clouds': {
-                        'nova-lite': cloud('admin', 'admin', self.secrets['admin_password']),
-                        'nova-lite-demo': cloud('demo', 'demo', self.secrets['demo_password']),
-                    }
-                }
-            ),
-        )
-        return self.clouds_path
-
     def write_health(self, urls):
         """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}.
 

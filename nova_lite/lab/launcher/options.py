@@ -9,14 +9,18 @@ from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import shape
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.wsgi import server
 
 # The options that a cloud takes from a snapshot, beside --set.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 
 
-def read(args):
-    """Return (Settings, cloud_snapshots.Snapshot or None) of the arguments. Raise ValueError."""
+def read(args, described=None):
+    """Return (Settings, cloud_snapshots.Snapshot or None) of the arguments. Raise ValueError.
+
+    described: the cloud_file.settings.Described of a file, None without one
+    """
     snapshot = None
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
@@ -27,6 +31,8 @@ def read(args):
     chosen['state_dir'] = args.state_dir
     if changed:
         chosen['options'] = changed
+    if described is not None:
+        chosen = file_settings.merged(described, chosen, has_bus=bool(bus))
     if args.snapshot is not None:
         if bus or database:
             raise ValueError('--from: a cloud with --bus or --db cannot continue with a snapshot')

@@ -1,5 +1,7 @@
 """A cloud with a process per daemon, over RabbitMQ. This process serves its live page."""
 
+import os
+
 import requests
 
 from nova_lite import conf as conf_module
@@ -7,6 +9,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conf import servers
 from nova_lite.lab.control import faults
+from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import fault_places
 from nova_lite.lab.launcher import layout
@@ -65,13 +68,15 @@ class ProcessCloud:
     def children(self):
         return {child.name: child for child in self.supervisor.children}
 
-    def start(self, *, fresh=False, progress=lambda text: None):
+    def start(self, *, fresh=False, progress=lambda text: None, fill=None):
         """Start everything; what needs another waits for it by itself.
 
         progress: called with a line of text for each part
+        fill: function that creates the first objects of a new cloud, through its APIs
         """
         places = self.places
         places.prepare(fresh=fresh)
+        is_new = not os.path.exists(places.clouds_path)
         self._wait_for_brokers(progress)
         progress('databases')
         self._create_databases(fresh, progress)
@@ -97,7 +102,9 @@ class ProcessCloud:
         setup.hosts(places, self.confs['control'])
         places.write_health(self.health_urls)
         self._start_page()
-        places.write_clouds()
+        if fill is not None and is_new:
+            fill()
+        client_config.write(places)
 
     def reload(self):
         """Make the daemons read their configuration and the files that it names again.

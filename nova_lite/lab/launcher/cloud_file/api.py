@@ -1,0 +1,116 @@
+"""Requests to the services of a cloud as its administrator, with the session of keystoneauth1."""
+
+import http
+import typing
+
+from keystoneauth1 import adapter
+from keystoneauth1 import session as sessions
+from keystoneauth1.identity import v3
+import requests
+
+from nova_lite import exception
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+
+# {service: its type in the catalog}
+TYPES = {
+    'identity': 'identity',
+    'compute': 'compute',
+    'image': 'image',
+    'network': 'network',
+    'volume': 'block-storage',
+}
+MICROVERSION = '2.96'
+# Longest time to wait for an answer.
+ANSWER_S = 60
+
+
+class Refused(exception.NovaLiteError):
+    """status: the code of the answer"""
+
+    msg = 'The %(service)s API refused %(request)s with %(status)s: %(reason)s'
+
+
+class Api:
+    """Sends requests. credentials: those of `auth` in clouds.yaml; project: None for theirs"""
+
+    def __init__(self, credentials: Json, project: str | None = None) -> None:
+        self._credentials = credentials
+        given = credentials if project is None else {**credentials, 'project_name': project}
+        plain = requests.Session()
+        # The environment may have a proxy, and passwords for hosts.
+        plain.trust_env = False
+        session = sessions.Session(auth=v3.Password(**given), session=plain, timeout=ANSWER_S)
+        self._adapters = {
+            service: adapter.Adapter(session, service_type=kind, interface='public')
+            for service, kind in TYPES.items()
+        }
+        self._ids: dict[tuple[str, str], dict[str, str]] = {}
+
+    def within(self, project: str) -> 'Api':
+        """Return the Api of the same user with another project."""
+        return Api(self._credentials, project)
+
+    def call(
+        self, service: str, method: str, path: str, body: Json | None = None, **options: typing.Any
+    ) -> typing.Any:
+        """Return the body of the answer, None if it is empty. Raise Refused."""
+        if service == 'compute':
+            options['microversion'] = MICROVERSION
+        if body is not None:
+            options['json'] = body
+        answer = self._adapters[service].request(path, method, raise_exc=False, **options)
+        if not answer.ok:
+            raise Refused(
+                service=service,
+                request=f'{method} {path}',
+                status=answer.status_code,
+                reason=_reason(answer),
+            )
+        return answer.json() if answer.content else None
+
+    def create(self, service: str, path: str, body: Json) -> Json:
+        """Return what a POST has created. body: {kind: values}"""
+        found = self.call(service, 'POST', path, body)
+        return typing.cast(Json, found.get(next(iter(body)), found))
+
+    def list(self, service: str, path: str, key: str, **filters: typing.Any) -> list[Json]:
+        """Return all resources of a collection, of all its pages. key: of the list in a page"""
+        found: list[Json] = []
+        while True:
+            page = self.call(service, 'GET', path, params=filters)
+            found += page[key]
+            has_next = page.get(f'{key}_links') or page.get('next')
+            if not (has_next and page[key]):
+                return found
+            filters['marker'] = page[key][-1]['id']
+
+    def id_of(self, service: str, path: str, key: str, name: str, **filters: typing.Any) -> str:
+        """Return the id of a resource. Raise Refused unless there is one with the name."""
+        known = self._ids.setdefault((service, path), {})
+        if name not in known:
+            known |= {each['name']: each['id'] for each in self.list(service, path, key, **filters)}
+        if name not in known:
+            raise Refused(
+                service=service,
+                request=f'GET {path}',
+                status=http.HTTPStatus.NOT_FOUND.value,
+                reason=f'no {key} is called {name}',
+            )
+        return known[name]
+
+    def project_id(self, name: str) -> str:
+        """Return the id of a project."""
+        return self.id_of('identity', '/v3/projects', 'projects', name)
+
+
+def _reason(answer: requests.Response) -> str:
+    """Return the message in the body of an answer."""
+    try:
+        body = answer.json()
+    except ValueError:
+        return answer.text[:200] or answer.reason
+    inner = next(iter(body.values())) if isinstance(body, dict) and body else body
+    if isinstance(inner, dict):
+        inner = inner.get('message', inner)
+    return ' '.join(str(inner).split())

@@ -1,0 +1,90 @@
+"""Flavors, host aggregates and availability zones."""
+
+import typing
+
+from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.launcher.cloud_file import hosts
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+EPHEMERAL, IS_PUBLIC = 'OS-FLV-EXT-DATA:ephemeral', 'os-flavor-access:is_public'
+ZONE = 'availability_zone'
+
+
+def create_flavor(api: apis.Api, entry: Json) -> None:
+    """Create a flavor with its extra specs and access. Raise Refused."""
+    wanted = {name: entry[name] for name in ('name', 'vcpus', 'ram')}
+    wanted |= {name: entry.get(name, 0) for name in ('disk', 'swap')}
+    wanted |= {
+        'id': entry.get('id'),
+        'description': entry.get('description'),
+        EPHEMERAL: entry.get('ephemeral', 0),
+        IS_PUBLIC: 'projects' not in entry,
+    }
+    made = api.create('compute', '/flavors', {'flavor': wanted})
+    if entry.get('properties'):
+        body = {'extra_specs': entry['properties']}
+        api.call('compute', 'POST', f'/flavors/{made["id"]}/os-extra_specs', body)
+    for project in entry.get('projects', ()):
+        body = {'addTenantAccess': {'tenant': api.project_id(project)}}
+        api.call('compute', 'POST', f'/flavors/{made["id"]}/action', body)
+
+
+def read_flavors(api: apis.Api, projects: dict[str, str]) -> list[Json]:
+    """Return the entries of all flavors. projects: {id: name}"""
+    found = []
+    for flavor in api.list('compute', '/flavors/detail', 'flavors', is_public='None'):
+        entry = {name: flavor[name] for name in ('name', 'id', 'vcpus', 'ram')}
+        more = {
+            'disk': flavor['disk'],
+            'ephemeral': flavor[EPHEMERAL],
+            'swap': flavor['swap'] or 0,
+            'description': flavor['description'],
+            'properties': flavor['extra_specs'],
+        }
+        entry |= {name: value for name, value in more.items() if value}
+        if not flavor[IS_PUBLIC]:
+            rows = api.call('compute', 'GET', f'/flavors/{flavor["id"]}/os-flavor-access')
+            entry['projects'] = sorted(
+                projects[row['tenant_id']]
+                for row in rows['flavor_access']
+                if row['tenant_id'] in projects
+            )
+        found.append(entry)
+    return found
+
+
+def delete_flavor(api: apis.Api, name: str) -> None:
+    """Delete a flavor. Raise Refused."""
+    path = '/flavors/detail'
+    flavor_id = api.id_of('compute', path, 'flavors', name, is_public='None')
+    api.call('compute', 'DELETE', f'/flavors/{flavor_id}')
+
+
+def create_aggregate(api: apis.Api, entry: Json, known: list[str], zone: str | None) -> None:
+    """Create an aggregate with its hosts. known: all hosts; zone: that it is. Raise Refused."""
+    wanted = {'name': entry['name'], ZONE: zone}
+    made = api.create('compute', '/os-aggregates', {'aggregate': wanted})
+    path = f'/os-aggregates/{made["id"]}/action'
+    if entry.get('metadata'):
+        api.call('compute', 'POST', path, {'set_metadata': {'metadata': entry['metadata']}})
+    for host in hosts.matching(known, entry.get('hosts', ())):
+        api.call('compute', 'POST', path, {'add_host': {'host': host}})
+
+
+def read_aggregates(api: apis.Api) -> tuple[list[Json], list[Json], list[str]]:
+    """Return (entries of aggregates, entries of zones, notes on what no file can have)."""
+    aggregates, zones, notes = [], [], []
+    for found in api.call('compute', 'GET', '/os-aggregates')['aggregates']:
+        entry: Json = {'name': found['name']}
+        if found['hosts']:
+            entry['hosts'] = sorted(found['hosts'])
+        metadata = {key: value for key, value in found['metadata'].items() if key != ZONE}
+        if metadata:
+            entry['metadata'] = metadata
+        if found[ZONE] is None:
+            aggregates.append(entry)
+        elif found[ZONE] == found['name'] and found['hosts']:
+            zones.append(entry)
+        else:
+            notes.append(f'aggregate {found["name"]} of the zone {found[ZONE]}')
+    return aggregates, zones, notes

@@ -1,0 +1,113 @@
+"""Create the objects of a file in a new cloud, through its APIs."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import typing
+
+from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.launcher.cloud_file import compute
+from nova_lite.lab.launcher.cloud_file import defaults
+from nova_lite.lab.launcher.cloud_file import document as documents
+from nova_lite.lab.launcher.cloud_file import hosts
+from nova_lite.lab.launcher.cloud_file import identity
+from nova_lite.lab.launcher.cloud_file import images
+from nova_lite.lab.launcher.cloud_file import networks
+from nova_lite.lab.launcher.cloud_file import servers
+from nova_lite.lab.launcher.cloud_file import volumes
+
+ADMIN = 'admin'
+Create: typing.TypeAlias = Callable[[apis.Api, documents.Json], None]
+
+
+def fill(document: documents.Document, api: apis.Api, users: list[documents.Json]) -> None:
+    """Create all objects. users: entries with passwords. Raise Wrong with the line of an object.
+
+    api: of the administrator
+    """
+    if not document.value.get('defaults', True):
+        with _at(document, ('defaults',)):
+            _delete_defaults(api)
+    known = hosts.names(document.value)
+
+    def aggregate(api: apis.Api, entry: documents.Json) -> None:
+        compute.create_aggregate(api, entry, known, None)
+
+    def zone(api: apis.Api, entry: documents.Json) -> None:
+        compute.create_aggregate(api, entry, known, entry['name'])
+
+    creating: dict[str, Create] = {
+        'projects': identity.create_project,
+        'users': identity.create_user,
+        'flavors': compute.create_flavor,
+        'images': images.create,
+        'networks': networks.create,
+        'volume_types': volumes.create_type,
+        'aggregates': aggregate,
+        'zones': zone,
+    }
+    for section, create in creating.items():
+        entries = users if section == 'users' else document.value.get(section, [])
+        for index, entry in enumerate(entries):
+            with _at(document, (section, index)):
+                create(api, entry)
+    _boot(document, api)
+
+
+@contextlib.contextmanager
+def _at(document: documents.Document, place: documents.Place) -> Iterator[None]:
+    """Raise an error of an object with its line."""
+    try:
+        yield
+    except (apis.Refused, servers.Failed) as error:
+        raise document.wrong(place, str(error)) from error
+
+
+def _delete_defaults(api: apis.Api) -> None:
+    for name in sorted(defaults.NAMES['flavors']):
+        compute.delete_flavor(api, name)
+    for name in sorted(defaults.NAMES['images']):
+        images.delete(api, name)
+    networks.delete_defaults(api)
+
+
+def _boot(document: documents.Document, api: apis.Api) -> None:
+    """Start the servers and wait for their statuses."""
+    entries = document.value.get('servers', [])
+    # Builds use the token of their request, which ends with the role.
+    with _granted(api, {entry.get('project', 'demo') for entry in entries}):
+        made = _create(document, api, entries)
+        for index, found in made.items():
+            with _at(document, ('servers', index)):
+                servers.wait(api, dict.fromkeys(found, servers.ACTIVE))
+        off = [index for index in made if entries[index].get('status') == servers.SHUTOFF]
+        for index in off:
+            with _at(document, ('servers', index)):
+                servers.stop(api, made[index])
+
+
+def _create(
+    document: documents.Document, api: apis.Api, entries: list[documents.Json]
+) -> dict[int, list[str]]:
+    """Ask for all servers; return {index of an entry: ids of its servers}."""
+    made, within = {}, dict[str, apis.Api]()
+    for index, entry in enumerate(entries):
+        project = entry.get('project', 'demo')
+        if project not in within:
+            within[project] = api.within(project)
+        with _at(document, ('servers', index)):
+            made[index] = servers.create(within[project], entry)
+    return made
+
+
+@contextlib.contextmanager
+def _granted(api: apis.Api, projects: set[str]) -> Iterator[None]:
+    """Give the administrator a role in projects, as long as the block runs."""
+    user_id = api.id_of('identity', '/v3/users', 'users', ADMIN)
+    given = sorted(projects - {ADMIN})
+    for project in given:
+        identity.grant(api, project, user_id, ADMIN)
+    # A cloud whose first start fails is not used.
+    yield
+    for project in given:
+        identity.grant(api, project, user_id, ADMIN, method='DELETE')

@@ -1,0 +1,153 @@
+"""The servers that a cloud starts with."""
+
+from collections.abc import Iterator
+import typing
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.lab.launcher.cloud_file import api as apis
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+ACTIVE, SHUTOFF, ERROR = 'ACTIVE', 'SHUTOFF', 'ERROR'
+TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
+# Longest time in which no server gets its status.
+PATIENCE_S = 120
+LOOK_S = 0.1
+# Servers for each additional second between two looks.
+LOOKED_AT = 500
+
+
+class Failed(exception.NovaLiteError):
+    msg = '%(reason)s'
+
+
+def names(entry: Json) -> list[str]:
+    """Return the names of the servers of an entry."""
+    if 'count' not in entry:
+        return [entry['name']]
+    return [f'{entry["name"]}-{number + 1}' for number in range(entry['count'])]
+
+
+def create(api: apis.Api, entry: Json) -> list[str]:
+    """Ask for the servers of an entry; return their ids. api: of its project. Raise Refused."""
+    flavor_id = api.id_of(
+        'compute', '/flavors/detail', 'flavors', entry['flavor'], is_public='None'
+    )
+    image_id = api.id_of('image', '/v2/images', 'images', entry['image'])
+    networks = [
+        {'uuid': api.id_of('network', '/v2.0/networks', 'networks', name)}
+        for name in entry.get('networks', ())
+    ]
+    wanted = {'flavorRef': flavor_id, 'networks': networks or 'none'}
+    wanted |= {name: entry[name] for name in ('metadata', 'host') if name in entry}
+    if 'zone' in entry:
+        wanted['availability_zone'] = entry['zone']
+    if 'volume' in entry:
+        wanted['block_device_mapping_v2'] = [_root_volume(image_id, entry['volume'])]
+    else:
+        wanted['imageRef'] = image_id
+    return [
+        str(api.create('compute', '/servers', {'server': {**wanted, 'name': name}})['id'])
+        for name in names(entry)
+    ]
+
+
+def _root_volume(image_id: str, volume: Json) -> Json:
+    found = {
+        'uuid': image_id,
+        'source_type': 'image',
+        'destination_type': 'volume',
+        'boot_index': 0,
+        'volume_size': volume['size'],
+    }
+    return found | ({'volume_type': volume['type']} if 'type' in volume else {})
+
+
+def wait(api: apis.Api, wanted: dict[str, str]) -> None:
+    """Wait until servers have their statuses. wanted: {id: status}. Raise Failed."""
+    missing, waited = dict(wanted), 0.0
+    while missing:
+        reached = False
+        for server in list(_all(api)):
+            if missing.get(server['id']) is None or server[TASK] is not None:
+                continue
+            if server['status'] == ERROR:
+                raise Failed(reason=_fault(api, server))
+            if server['status'] == missing[server['id']]:
+                del missing[server['id']]
+                reached = True
+        if missing:
+            pause_s = LOOK_S + len(missing) / LOOKED_AT
+            waited = 0.0 if reached else waited + pause_s
+            if waited > PATIENCE_S:
+                reason = f'{len(missing)} servers did not reach their status within {PATIENCE_S} s'
+                raise Failed(reason=reason)
+            runtime.sleep(pause_s)
+
+
+def _fault(api: apis.Api, server: Json) -> str:
+    shown = api.call('compute', 'GET', f'/servers/{server["id"]}')['server']
+    fault = shown.get('fault', {}).get('message', 'no reason is known')
+    return f'server {server["name"]} is in ERROR: {fault}'
+
+
+def stop(api: apis.Api, server_ids: list[str]) -> None:
+    """Stop servers. Raise Refused, Failed."""
+    for server_id in server_ids:
+        api.call('compute', 'POST', f'/servers/{server_id}/action', {'os-stop': None})
+    wait(api, dict.fromkeys(server_ids, SHUTOFF))
+
+
+def _all(api: apis.Api) -> Iterator[Json]:
+    yield from api.list('compute', '/servers/detail', 'servers', all_tenants=1)
+
+
+def read(api: apis.Api, projects: dict[str, str]) -> tuple[list[Json], list[str]]:
+    """Return (entries of servers, notes on those that no file can have). projects: {id: name}"""
+    images = {row['id']: row['name'] for row in api.list('image', '/v2/images', 'images')}
+    found, notes = [], []
+    for server in _all(api):
+        entry = _entry(api, server, images)
+        project = projects.get(server['tenant_id'])
+        is_known = entry['image'] is not None and project is not None
+        if server['status'] not in (ACTIVE, SHUTOFF) or server[TASK] or not is_known:
+            notes.append(f'server {server["name"]} ({server["status"]})')
+            continue
+        if project != 'demo':
+            entry['project'] = project
+        found.append(entry)
+    return sorted(found, key=lambda entry: str(entry['name'])), notes
+
+
+def _entry(api: apis.Api, server: Json, images: dict[str, str]) -> Json:
+    entry = {
+        'name': server['name'],
+        'flavor': server['flavor']['original_name'],
+        'host': server[HOST],
+    }
+    if server['image']:
+        entry['image'] = images.get(server['image']['id'])
+    else:
+        entry |= _volume(api, server)
+    if server.get('pinned_availability_zone'):
+        entry['zone'] = server['pinned_availability_zone']
+    if server['addresses']:
+        entry['networks'] = sorted(server['addresses'])
+    if server['metadata']:
+        entry['metadata'] = server['metadata']
+    if server['status'] != ACTIVE:
+        entry['status'] = server['status']
+    return entry
+
+
+def _volume(api: apis.Api, server: Json) -> Json:
+    """Return the keys of a server that was booted from a volume. image: None if not known"""
+    for attached in server['os-extended-volumes:volumes_attached']:
+        volume = api.call('volume', 'GET', f'/volumes/{attached["id"]}')['volume']
+        image = volume.get('volume_image_metadata', {}).get('image_name')
+        if image:
+            found: Json = {'size': volume['size']}
+            if volume['volume_type'] != '__DEFAULT__':
+                found['type'] = volume['volume_type']
+            return {'image': image, 'volume': found}
+    return {'image': None}
