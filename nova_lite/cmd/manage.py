@@ -25,6 +25,7 @@ CATEGORIES = {
     'db': 'the databases of cells',
     'cell_v2': 'cells and the mappings of hosts and servers',
     'placement': 'aggregates and allocations in placement',
+    'image_property': 'properties of images that servers have on record',
 }
 FAILED = 255
 

@@ -8,7 +8,9 @@ from nova_lite.cmd import manage
 from nova_lite.manage import command
 from tests.fixtures import units
 
-CALL = re.compile(r'(\S*manage)\s+(?:--\S+ \S+\s+)*(api_db|db|cell_v2|placement)\s+(\w+)')
+CALL = re.compile(
+    r'(\S*manage)\s+(?:--\S+ \S+\s+)*(api_db|db|cell_v2|placement|image_property)\s+(\w+)'
+)
 
 
 class DocumentedTest(testtools.TestCase):

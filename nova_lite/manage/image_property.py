@@ -1,0 +1,183 @@
+"""image_property: the properties of images that servers have on record.
+
+A server keeps the properties that its image had when the server was made or rebuilt.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+
+from nova_lite import cells
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instances
+from nova_lite.lifecycle.guests import images
+from nova_lite.manage import command
+
+Vm = states.VmState
+# A guest is made from its properties when it starts.
+WITHOUT_GUEST = (Vm.STOPPED, Vm.SHELVED, Vm.SHELVED_OFFLOADED)
+# Names without a list of values in `images`.
+OTHERS = frozenset(
+    [
+        'hw_auto_disk_config',
+        'hw_boot_menu',
+        'hw_cpu_realtime_mask',
+        'hw_disk_type',
+        'hw_ephemeral_encryption',
+        'hw_ephemeral_encryption_secret_uuid',
+        'hw_firmware_stateless',
+        'hw_ipxe_boot',
+        'hw_locked_memory',
+        'hw_machine_type',
+        'hw_mem_encryption',
+        'hw_mem_page_size',
+        'hw_pmu',
+        'hw_qemu_guest_agent',
+        'hw_time_hpet',
+        'hw_vif_multiqueue_enabled',
+        'hw_virtio_packed_ring',
+        'img_bittorrent',
+        'img_cache_in_nova',
+        'img_config_drive',
+        'img_hide_hypervisor_id',
+        'img_linked_clone',
+        'img_owner_id',
+        'img_root_device_name',
+        'img_signature',
+        'img_signature_certificate_uuid',
+        'img_use_agent',
+        'os_admin_user',
+        'os_command_line',
+        'os_distro',
+        'os_require_quiesce',
+        'os_skip_agent_inject_files_at_boot',
+        'os_skip_agent_inject_ssh',
+    ]
+)
+PREFIXES = ('hw_', 'img_', 'os_')
+NAMES = OTHERS | {
+    name
+    for name in (*images.WORDS, *images.ANY_CASE, *images.NUMBERS, *images.VERSIONS)
+    if name.startswith(PREFIXES)
+}
+INSTANCE = command.option('uuid', metavar='INSTANCE_UUID', help='uuid of the server')
+
+
+class WrongState(exception.Invalid):
+    msg = (
+        'Server %(uuid)s is %(state)s. Stop or shelve it first: the properties of a guest that runs '
+        'do not change.'
+    )
+
+
+@command.verb(
+    'image_property',
+    INSTANCE,
+    command.option('name', metavar='IMAGE_PROPERTY', help='name of the property'),
+)
+def show(deployment: command.Deployment, args: command.Args) -> int:
+    """Print the value of an image property that a server has on record."""
+    found = _find(deployment, args.uuid)
+    if found is None:
+        return 2
+    _cell, row = found
+    value = (row.image_properties or {}).get(args.name)
+    if value is None:
+        print(f'Image property {args.name} not found for instance {args.uuid}.')
+        return 3
+    deployment.found[args.name] = value
+    print(value)
+    return 0
+
+
+@command.verb(
+    'image_property',
+    INSTANCE,
+    command.option(
+        '--property',
+        dest='properties',
+        action='append',
+        required=True,
+        metavar='IMAGE_PROPERTY=VALUE',
+        help='the new value of a property; may be repeated',
+    ),
+    name='set',
+)
+def set_(deployment: command.Deployment, args: command.Args) -> int:
+    """Set image properties that a stopped or shelved server has on record."""
+    wanted: dict[str, str] = {}
+    for text in args.properties:
+        name, equals, value = text.partition('=')
+        if not (name and equals and value):
+            print(f'--property {text} is not of the form IMAGE_PROPERTY=VALUE.')
+            return 4
+        wanted[name] = value
+    unknown = sorted(name for name in wanted if not _is_known(name))
+    if unknown:
+        print(f'Not a property of images: {", ".join(unknown)}')
+        return 5
+    try:
+        images.check(wanted)
+    except exception.Invalid as error:
+        print(error)
+        return 6
+    found = _find(deployment, args.uuid)
+    if found is None:
+        return 2
+    cell, _row = found
+    try:
+        properties = cell.db.write(_record, args.uuid, wanted)
+    except (exception.InstanceSealed, WrongState) as error:
+        print(error)
+        return 3
+    except exception.InstanceNotFound as error:
+        print(error)
+        return 2
+    deployment.api_db.write(_change_spec, args.uuid, properties)
+    return 0
+
+
+def _is_known(name: str) -> bool:
+    base, _dot, number = name.partition('.')
+    return name in NAMES or (base in ('hw_numa_cpus', 'hw_numa_mem') and number.isdecimal())
+
+
+def _find(deployment: command.Deployment, uuid: str) -> tuple[cells.Cell, rows.Row] | None:
+    """Return (cell, record) of a server. Print that there is none, and return None."""
+    mapping = deployment.api_db.read(instance_mappings.find, uuid)
+    if mapping is not None and mapping.cell_id is not None:
+        cell = deployment.cells.by_id(mapping.cell_id)
+        row = cell.db.read(instances.find, uuid)
+        if row is not None and not row.deleted:
+            return cell, row
+    print(f'Instance {uuid} could not be found.')
+    return None
+
+
+def _record(connection: sa.Connection, uuid: str, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Change the record in its cell. Return all properties. Raise WrongState."""
+    row = instances.lock(connection, uuid)
+    if row.task_state is not None or row.vm_state not in _values(WITHOUT_GUEST):
+        raise WrongState(uuid=uuid, state=row.task_state or row.vm_state)
+    properties = {**(row.image_properties or {}), **wanted}
+    instances.update(
+        connection, uuid, {'image_properties': properties}, expect_task=[row.task_state]
+    )
+    return properties
+
+
+def _values(members: Iterable[states.VmState]) -> set[str]:
+    return {str(member) for member in members}
+
+
+def _change_spec(connection: sa.Connection, uuid: str, properties: Mapping[str, str]) -> None:
+    """Change the request by which the scheduler finds the server's next host."""
+    image = request_specs.get(connection, uuid).image
+    if image is not None:
+        image.properties = {**image.properties, **properties}
+        request_specs.change(connection, uuid, image=image)
