@@ -324,6 +324,18 @@ class ComputeManager:
 
     # ---- the host ---------------------------------------------------------
 
+    def guest_ports(self, ctxt: context.RequestContext, host: str) -> dict[str, list[str]]:
+        return {
+            guest.uuid: [
+                device.id
+                for device in guest.spec.devices
+                if device.kind is model.DeviceKind.INTERFACE
+            ]
+            for node in self.site.nodes[host]
+            for guest in self.site.driver.list_guests(node)
+            if guest.role is model.Role.RESIDENT
+        }
+
     def set_host_enabled(self, ctxt: context.RequestContext, host: str, enabled: bool) -> None:
         self._inventory.set_enabled(host, enabled)
 

@@ -141,7 +141,8 @@ OPTS = [
         min=-1,
         help='Seconds between two comparisons of the recorded ports with the network service, which '
         'find changes whose event was lost. Each compares the next 500 servers of each cell, in '
-        'requests for 50 servers. 0 and -1 disable the comparison. Used by the super-conductor.',
+        'requests for 50 servers, and asks the next 50 hosts of each cell for ports that their guests '
+        'still have. 0 and -1 disable the comparison. Used by the super-conductor.',
     ),
     cfg.IntOpt(
         'resize_confirm_window',

@@ -38,6 +38,7 @@ from nova_lite.superconductor import build_sweep
 from nova_lite.superconductor.audits import auto_confirm
 from nova_lite.superconductor.audits import auto_offload
 from nova_lite.superconductor.audits import disposals
+from nova_lite.superconductor.audits import guest_ports
 from nova_lite.superconductor.audits import image_cache
 from nova_lite.superconductor.audits import memberships
 from nova_lite.superconductor.audits import orphans
@@ -116,6 +117,7 @@ class SuperConductor:
         self._orphans = orphans.Audit(world)
         self._memberships = memberships.Audit(world)
         self._port_changes = port_changes.Audit(world)
+        self._guest_ports = guest_ports.Audit(world)
         self._build_sweep = build_sweep.BuildSweep(world)
         self._auto_confirm = auto_confirm.AutoConfirm(world, self.engine.submit)
         self._auto_offload = auto_offload.AutoOffload(world, self.engine.submit)
@@ -176,6 +178,7 @@ class SuperConductor:
     def heal_network_info(self) -> None:
         """Compare the recorded ports of servers with the network service."""
         self._port_changes.heal()
+        self._guest_ports.run()
 
     def audit_allocations(self) -> None:
         """Delete allocations of servers and migrations that do not exist."""

@@ -1,6 +1,7 @@
 """The owner deletes a port of a server at any time: the server stays usable."""
 
 from nova_lite import context
+from nova_lite.db.cell import network_info
 from tests.fixtures import owners
 from tests.functional import own_cloud
 from tests.functional import owners_table
@@ -76,6 +77,25 @@ class LostPortsTest(own_cloud.OwnCloudTest):
         self.wait_followed()
         self.assertEqual([], self.cloud.findings())
         self.move()
+
+    def test_of_a_record_alone(self):
+        """A saga records the ports that it found last, and its guest may have others."""
+        path = f'/ports/{self.lost.id}'
+        body = {'device_id': '', 'device_owner': ''}
+        self.network.service.call(context.admin(), 'PUT', path, json={'port': body})
+        cell = self.moving.world.cells.of_instance(self.server.id)
+        cell.db.write(network_info.forget, self.server.id, {self.lost.id})
+        self.assertEqual([self.kept.id], self.recorded())
+        self.assertEqual({self.lost.id, self.kept.id}, self.plugged())
+        self.cloud.wait_for(
+            lambda: self.plugged() == {self.kept.id}, 'the guest to follow the record', 180
+        )
+        self.network.release(context.admin(), [{'id': self.lost.id, 'preserve_on_delete': False}])
+
+    def plugged(self):
+        """Ids of the ports of the guest."""
+        host = self.server.compute_host
+        return {*self.moving.manager.guest_ports(context.admin(), host)[self.server.id]}
 
     def test_given_to_another_device(self):
         """Changes by its new owner stay."""

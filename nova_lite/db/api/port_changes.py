@@ -16,6 +16,7 @@ _AFTER = (
     .order_by(TABLE.c.id)
     .limit(sa.bindparam('most', type_=sa.Integer))
 )
+_LOST = sa.select(TABLE.c.port_id).where(TABLE.c.instance_uuid == sa.bindparam('uuid'))
 _ONCE_MORE = {'attempts': TABLE.c.attempts + 1}
 
 
@@ -24,6 +25,13 @@ def add(connection: sa.Connection, instance_uuid: str, lost: Iterable[str] = ())
     ports: list[str | None] = [*sorted(lost)] or [None]
     values = [{'instance_uuid': instance_uuid, 'port_id': port_id} for port_id in ports]
     rows.insert(connection, TABLE, values)
+
+
+def lost(connection: sa.Connection, instance_uuid: str) -> set[str]:
+    """Return the ids of ports of which it is noted that a server has lost them."""
+    return {
+        port_id for port_id in lean.values(connection, _LOST, {'uuid': instance_uuid}) if port_id
+    }
 
 
 def after(connection: sa.Connection, change_id: int, most: int) -> Sequence[rows.Row]:

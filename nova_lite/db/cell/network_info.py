@@ -37,6 +37,17 @@ _PAGE = (
     .order_by(TABLE.c.id)
     .limit(sa.bindparam('most', type_=sa.Integer))
 )
+_PRESENT = (TABLE.c.deleted.is_(False), TABLE.c.hidden.is_(False))
+_HOSTS = (
+    sa.select(TABLE.c.host)
+    .where(TABLE.c.host > sa.bindparam('after'), *_PRESENT)
+    .distinct()
+    .order_by(TABLE.c.host)
+    .limit(sa.bindparam('most', type_=sa.Integer))
+)
+_ON_HOSTS = sa.select(TABLE.c.uuid, TABLE.c.host, TABLE.c.task_state, TABLE.c.network_info).where(
+    TABLE.c.host.in_(sa.bindparam('hosts')), *_PRESENT
+)
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
 # The columns that `instances.update` needs before the end of a build, and that `of_build` reads.
 _BUILT = instances.FORMER.add_columns(TABLE.c.network_info, TABLE.c.build).with_for_update()
@@ -56,6 +67,16 @@ def of(connection: sa.Connection, uuid: str) -> Info:
 def page(connection: sa.Connection, after_id: int, most: int) -> Sequence[rows.Row]:
     """Return id, uuid, task and network information of servers with ids greater than `after_id`."""
     return lean.every(connection, _PAGE, {'after_id': after_id, 'most': most})
+
+
+def hosts_after(connection: sa.Connection, host: str, most: int) -> list[str]:
+    """Return at most `most` hosts with servers, in the order of their names, after `host`."""
+    return list(lean.values(connection, _HOSTS, {'after': host, 'most': most}))
+
+
+def on_hosts(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
+    """Return uuid, host, task and network information of the servers of hosts."""
+    return lean.every(connection, _ON_HOSTS, {'hosts': lean.filled(hosts)})
 
 
 def merged(recorded: Info | None, info: Info) -> Info:

@@ -504,6 +504,10 @@ class ComputeAPI(rpc.Interface):
         Raises InstanceInvalidState if the guest does not run.
         """
 
+    @rpc.call(since='1.0', timeout=MOVE, silence=SILENCE)
+    def guest_ports(self, ctxt: Ctxt, host: str) -> dict[str, list[str]]:
+        """Return {uuid: ids of the ports} of the guests of the host, without those that move."""
+
     # ---- the host ----
 
     @rpc.call(since='1.0')

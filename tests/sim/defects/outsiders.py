@@ -292,6 +292,12 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'guests-keep-lost-ports',
+        'a guest keeps a port that its owner took back, without an event, while a saga made the guest',
+        'owners in cells',
+        (('superconductor/manager.py', '        self._guest_ports.run()\n', ''),),
+    ),
+    Defect(
         'hosts-down-while-their-bus-is-silent',
         'hosts count as down that could not be heard, and what waits for them fails',
         'silent',

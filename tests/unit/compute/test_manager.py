@@ -172,6 +172,14 @@ class TestManager(testtools.TestCase):
         )
         self.assertIn('power_state paused', error.message)
 
+    def test_ports_of_guests(self):
+        uuid, other = self.cell.boot(networks=[{'network_id': 'net'}]), self.cell.boot()
+        (port,) = [vif['id'] for vif in self.cell.row(uuid).network_info]
+        self.cell.driver.migrate_out('host-1', other, 'move', key='leave')
+        found = self.cell.compute.guest_ports(self.ctxt, 'host-1')
+        self.assertEqual({uuid: [port]}, found)
+        self.assertEqual({}, self.cell.compute.guest_ports(self.ctxt, 'host-2'))
+
     def test_guest_of_another_host(self):
         uuid = self.cell.boot()
         self.assertRaises(
