@@ -23,6 +23,9 @@ from nova_lite.saga import step as step_module
 
 LOG = log.getLogger(__name__)
 
+# What the log says of a saga that another super-conductor runs.
+TAKEN_OVER = 'was taken over after its lease was lost'
+
 Lanes: typing.TypeAlias = collections.abc.Iterable[queue_module.Lane]
 LanesOf: typing.TypeAlias = typing.Callable[[journal_module.Data, journal_module.Data], Lanes]
 MakeSaga: typing.TypeAlias = typing.Callable[[journal_module.Record], step_module.Saga]
@@ -252,11 +255,7 @@ class Engine:
             with saga.ctxt.bound():
                 return self._go(saga, record, entry)
         except (journal_module.LostLease, exception.StaleEpoch):
-            LOG.warning(
-                'Saga %s was taken over after its lease was lost; stopping at epoch %s',
-                record.uuid,
-                record.epoch,
-            )
+            LOG.warning('Saga %s %s; stopping at epoch %s', record.uuid, TAKEN_OVER, record.epoch)
             return None
         except breakpoints.Killed:
             LOG.warning(

@@ -9,11 +9,11 @@ import os
 import signal
 
 from nova_lite import runtime
+from nova_lite.saga import engine
 from tests.crash import cases
 
 RESTART_S = 180
 DATABASE_AWAY_S = 20
-REFUSED = 'is run by someone else'
 
 
 class Faults:
@@ -83,14 +83,14 @@ class Faults:
     def _frozen(self, count):
         """One that held leases sleeps past their end, and wakes when others have acted."""
         name = self.stage.daemon(cases.SUPER)
-        said = self.cloud.log(name).count(REFUSED)
+        said = self.cloud.log(name).count(engine.TAKEN_OVER)
         self.cloud.signal(name, signal.SIGSTOP)
         self.cloud.points.release()
         with self.cloud.cloud.second_super_conductor():
             yield runtime.monotonic()
             self.cloud.signal(name, signal.SIGCONT)
             self.cloud.wait_for(
-                lambda: self.cloud.log(name).count(REFUSED) >= said + count,
+                lambda: self.cloud.log(name).count(engine.TAKEN_OVER) >= said + count,
                 f'{count} moves to be refused to who slept',
                 RESTART_S,
             )
