@@ -18,12 +18,7 @@ from nova_lite.lab.replay import readers
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
     parser.add_argument('trace', nargs='?', metavar='TRACE', help='file with the trace')
-    parser.add_argument(
-        '--format',
-        choices=sorted(readers.READERS),
-        default='csv',
-        help='format of TRACE (default: %(default)s)',
-    )
+    _add_format(parser)
     parser.add_argument(
         '--limit', type=arguments.count, metavar='N', help='use the first N arrivals only'
     )
@@ -63,6 +58,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--continue', dest='resumed', metavar='DIR', help='continue the interrupted study in DIR'
     )
     parser.add_argument('--json', action='store_true', help='print results.json')
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how to read the trace."""
+    parser.add_argument(
+        '--format',
+        choices=sorted(readers.READERS),
+        help='format of TRACE (default: as its beginning says)',
+    )
+    parser.add_argument(
+        '--machine',
+        metavar='ID',
+        help='azure-packing: type of machine of which sizes are fractions (default: the first that '
+        'runs a type of virtual machine)',
+    )
+    parser.add_argument(
+        '--machine-size',
+        type=_size,
+        metavar='VCPUS:MIB:GIB',
+        help='azure-packing: resources of that machine (default: 64:262144:4096)',
+    )
 
 
 def _add_cloud(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,8 @@ class ReplayTest(testtools.TestCase):
             'format': 'csv',
             'digest': '',
             'seed': 7,
+            'machine': None,
+            'machine_size': None,
             'limit': None,
             'flavors': None,
             'reference': None,

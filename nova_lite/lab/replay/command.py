@@ -12,6 +12,7 @@ import typing
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.replay import plan as plans
+from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import study as studies
 from nova_lite.terminal import text_tables
@@ -67,7 +68,9 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
         profile = os.path.abspath(profile)
     return plans.Plan(
         trace=os.path.abspath(args.trace),
-        format=args.format,
+        format=args.format or readers.format_of(args.trace),
+        machine=args.machine,
+        machine_size=args.machine_size,
         digest='',
         seed=args.seed,
         limit=args.limit,

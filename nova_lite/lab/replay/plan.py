@@ -13,6 +13,7 @@ from nova_lite.lab.replay import flavors as choices
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import trace as traces
+from nova_lite.lab.replay.readers import machine as machines
 
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
 
@@ -40,6 +41,7 @@ class Changed(exception.Conflict):
 class Plan:
     """A study. trace: path; format: a name of readers.READERS
 
+    machine, machine_size: of a trace whose sizes are fractions, see readers.machine.Type
     digest: SHA-256 of the trace; limit: number of arrivals, None for all
     flavors: path of a list of flavors, None for a flavor for each size
     reference: [vCPUs, MiB, GiB] of the flavor whose room is counted, None for the largest
@@ -52,6 +54,8 @@ class Plan:
     format: str
     digest: str
     seed: int
+    machine: str | None
+    machine_size: list[int] | None
     limit: int | None
     flavors: str | None
     reference: list[int] | None
@@ -65,7 +69,9 @@ class Plan:
 
     def read(self) -> traces.Trace:
         """Return the trace. Raise TraceError, Empty, Changed."""
-        found = traces.Trace(self.trace, readers.READERS[self.format](self.trace), most=self.limit)
+        size = traces.Size(*self.machine_size) if self.machine_size else machines.SIZE
+        machines_of = readers.READERS[self.format](self.trace, machines.Type(self.machine, size))
+        found = traces.Trace(self.trace, machines_of, most=self.limit)
         if self.digest and self.digest != found.digest:
             raise Changed(path=self.trace)
         return found

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from nova_lite.lab.replay import trace
 from nova_lite.lab.replay.readers import lines
+from nova_lite.lab.replay.readers import machine
 
 HEADER = ['name', 'arrival_s', 'departure_s', 'vcpus', 'memory_mb', 'disk_gb']
 
 
-def read(path: str) -> Iterator[trace.Machine]:
+def read(path: str, _of: machine.Type) -> Iterator[trace.Machine]:
     """Yield the machines of a file. An empty departure means that the machine stays."""
     found = lines.read(path, len(HEADER))
     header = next(found, None)

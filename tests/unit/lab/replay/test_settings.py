@@ -6,6 +6,7 @@ from nova_lite.lab.replay import flavors
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import trace
+from nova_lite.lab.replay.readers import machine
 from tests.fixtures import traces
 
 CPU, RAM = 'cpu_weight_multiplier', 'ram_weight_multiplier'
@@ -57,7 +58,7 @@ class FlavorsTest(testtools.TestCase):
         path = self.traces.write(
             't.csv', traces.HEADER, 'a,1,2,1,512,0', 'b,1,2,3,2048,10', 'c,1,2,3,2048,10'
         )
-        self.trace = trace.Trace(path, readers.READERS['csv'](path))
+        self.trace = trace.Trace(path, readers.READERS['csv'](path, machine.Type()))
 
     def test_exact(self):
         found = flavors.exact(self.trace.sizes())

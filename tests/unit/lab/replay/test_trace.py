@@ -7,6 +7,7 @@ import testtools
 
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import trace
+from nova_lite.lab.replay.readers import machine
 from tests.fixtures import traces
 
 
@@ -16,7 +17,7 @@ class TraceTest(testtools.TestCase):
         self.traces = self.useFixture(traces.Traces())
 
     def read(self, path, name='csv', **options):
-        found = trace.Trace(path, readers.READERS[name](path), **options)
+        found = trace.Trace(path, readers.READERS[name](path, machine.Type()), **options)
         self.addCleanup(found.close)
         return found
 
