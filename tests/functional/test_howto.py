@@ -5,6 +5,7 @@ Those of clock.rst are in test_clock.
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -105,6 +106,8 @@ class HowToTest(testtools.TestCase):
         printed = self.play('study/compare.sh', directory=directory, progress=True)
         self.assertRegex(printed, r'ram_weight_multiplier=1 +\| 400 +\| \d+\.\d%')
         self.assertRegex(printed, r'ram_weight_multiplier=-1 +\| 400 +\| \d+\.\d%')
+        drawn = pathlib.Path(directory, 'study', 'figures', 'empty_hosts.svg').read_text()
+        self.assertEqual((howto.PAGES / 'study' / 'empty_hosts.svg').read_text(), drawn)
 
     def test_debug_a_move(self):
         self.up('--hosts', '1')

@@ -9,6 +9,7 @@ import testtools
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import study as studies
+from nova_lite.lab.replay import study_page
 from tests.fixtures import commands
 from tests.fixtures import traces
 
@@ -74,7 +75,8 @@ class ReplayTest(testtools.TestCase):
     def check_files(self, name, found):
         directory = pathlib.Path(self.directory(name))
         self.assertEqual(
-            {plans.FILE, results.JSON, results.CSV}, {each.name for each in directory.iterdir()}
+            {plans.FILE, results.JSON, results.CSV, study_page.NAME, study_page.FIGURES},
+            {each.name for each in directory.iterdir()},
         )
         kept = json.loads((directory / results.JSON).read_text())
         self.assertEqual(found, self.timeless(kept))
@@ -112,7 +114,7 @@ class ReplayTest(testtools.TestCase):
         code, out, errors = commands.forked(['replay', self.path, *options], timeout_s=300)
         self.assertEqual(0, code, errors)
         self.assertRegex(out, r'default +\| 20 +\|')
-        self.assertIn(f'{directory} has results.json, series.csv\n', out)
+        self.assertIn(f'{directory} has report.html, results.json, series.csv\n', out)
         code, out, errors = commands.run('replay', self.path, '--output', directory)
         self.assertEqual(2, code)
         self.assertIn(f'The directory {directory} has files already.', errors)

@@ -15,6 +15,7 @@ from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import study as studies
+from nova_lite.lab.replay import study_page
 from nova_lite.terminal import text_tables
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(found, indent=1))
     else:
         text_tables.show(*results.table(found))
-        names = ', '.join((results.JSON, results.CSV))
+        names = ', '.join((study_page.NAME, results.JSON, results.CSV))
         print(f'{_directory(args)} has {names}')
 
 

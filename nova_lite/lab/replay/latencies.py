@@ -29,6 +29,13 @@ class Latencies:
                 return math.exp(number * BASE)
         return 0.0
 
+    def milliseconds(self) -> list[list[float]]:
+        """Return [[milliseconds, count], ...], the shortest first."""
+        return [
+            [1000 * math.exp(number * BASE), count]
+            for number, count in sorted(self.classes.items())
+        ]
+
     def stored(self) -> list[list[float]]:
         """Return the histogram as plain values, for `restore`."""
         classes: list[list[float]] = [[*each] for each in self.classes.items()]

@@ -16,6 +16,7 @@ from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import stream
+from nova_lite.lab.replay import study_page
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from nova_lite.terminal import progress_display
@@ -69,6 +70,7 @@ class Study:
                 self._current = None
         found = results.of(self.plan.describe(self._trace, self._flavors), self._finished)
         results.write(self._directory, found)
+        study_page.write(self._directory, found)
         self._trace.close()
         self._clear()
         return found
@@ -144,6 +146,7 @@ def _result(setting: settings.Setting, run: stream.Run, deciding: decider.Decide
             'decision_p50_s': spent.percentile(0.5),
             'decision_p95_s': spent.percentile(0.95),
             'decision_p99_s': spent.percentile(0.99),
+            'decisions_ms': spent.milliseconds(),
             'candidate_queries': deciding.asked,
             'peak_memory_mib': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         },
