@@ -1,6 +1,6 @@
 """Evacuation at the destination: rebuild the guest of a server whose host is down.
 
-The former guest is lost with its host, or switched off. Each function starts an effect, or finds
+The former guest is lost with its host, or switched off. Each method starts an effect, or finds
 the effect that an earlier call has started. Replies are those of `replies`.
 Source: reference/nova/moves 5.
 """
@@ -16,31 +16,50 @@ from nova_lite.objects import instance as objects
 from nova_lite.virt import model
 
 
-def rebuild(
-    site: site.Site,
-    ctxt: context.RequestContext,
-    node: str,
-    instance: objects.Instance,
-    block_devices: Sequence[block_device.BlockDevice],
-    *,
-    key: str,
-    power_on: bool,
-) -> replies.Reply:
-    """Create the guest by `arrivals.make`. block_devices: with attachments for the node"""
-    return arrivals.make(
-        site,
-        ctxt,
-        node,
-        arrivals.Arrival(instance, block_devices),
-        verb=model.Verb.SPAWN,
-        start=lambda spec: site.driver.spawn(node, spec, key=key, power_on=power_on),
-    )
+class Evacuation:
+    """A part of the ComputeManager: evacuations at their destination.
 
+    Each method answers the method of ComputeAPI with its name.
+    """
 
-def take_back(site: site.Site, node: str, guest: str, move: str, *, key: str) -> replies.Reply:
-    """Remove the guest from the node."""
-    job = site.driver.destroy(node, guest, key=key, move=move)
-    reply = replies.reply(site.driver, job)
-    if 'done' in reply:
-        site.claims.settle(node, guest)
-    return reply
+    def __init__(self, site: site.Site) -> None:
+        self._site = site
+
+    def rebuild_instance(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        block_devices: Sequence[block_device.BlockDevice],
+        power_on: bool,
+        key: str,
+    ) -> replies.Reply:
+        """Create the guest by `arrivals.make`. block_devices: with attachments for the node"""
+        driver = self._site.driver
+        return arrivals.make(
+            self._site,
+            ctxt,
+            node,
+            arrivals.Arrival(instance, block_devices),
+            verb=model.Verb.SPAWN,
+            start=lambda spec: driver.spawn(node, spec, key=key, power_on=power_on),
+        )
+
+    def undo_rebuild(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
+        """Remove the guest from the node. move: the uuid of the migration"""
+        driver = self._site.driver
+        reply = replies.reply(driver, driver.destroy(node, instance.uuid, key=key, move=move))
+        if 'done' in reply:
+            self._site.claims.settle(node, instance.uuid)
+        return reply

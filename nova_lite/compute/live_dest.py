@@ -1,6 +1,6 @@
 """Live migration at the destination: checks, preparation, arrival, and undo.
 
-Each function starts an effect, or finds the effect that an earlier call has started. Replies are
+Each method starts an effect, or finds the effect that an earlier call has started. Replies are
 those of `replies`. Source: reference/nova/moves 4.1 and 4.2.
 """
 
@@ -31,87 +31,126 @@ def facts_of(values: model.Json) -> model.NodeFacts:
     return model.NodeFacts(**values)
 
 
-def check(
-    site: site.Site,
-    node: str,
-    instance: objects.Instance,
-    *,
-    key: str,
-    source: model.Json | None = None,
-    dest: model.Json | None = None,
-) -> replies.Reply:
-    """Check with a node's hypervisor whether a guest can be live migrated.
+class LiveDestination:
+    """A part of the ComputeManager: live migrations at their destination, and checks of both ends.
 
-    source or dest: facts of the other end, as a dict
-    Replies {'facts': of this node, 'block_migration': whether disks must be copied}.
-    Raises MigrationPreCheckError.
-    """
-    own = site.driver.get_facts(node)
-    job = site.driver.check_live_migration(
-        node,
-        guests.spec_of(site.conf, instance),
-        source=facts_of(source) if source else own,
-        dest=facts_of(dest) if dest else own,
-        key=key,
-    )
-    try:
-        return {**replies.reply(site.driver, job), 'facts': dataclasses.asdict(own)}
-    except exception.DriverError as error:
-        LOG.info('Refusing the live migration of server %s: %s', instance.uuid, error)
-        raise exception.MigrationPreCheckError(reason=error.kwargs['reason']) from error
-
-
-class Destination:
-    """One live migration at its destination node.
-
-    move: the migration's uuid; block_devices: with attachments made for the node
+    Each method answers the method of ComputeAPI with its name. move: the uuid of the migration
     """
 
-    def __init__(
+    def __init__(self, site: site.Site) -> None:
+        self._site = site
+
+    # ---- checks ----
+
+    def check_can_live_migrate_source(
         self,
-        site: site.Site,
         ctxt: context.RequestContext,
-        node: str,
+        host: str,
         instance: objects.Instance,
-        move: str,
-    ) -> None:
-        self._site, self._ctxt, self._node = site, ctxt, node
-        self._instance, self._move = instance, move
+        *,
+        dest: model.Json,
+        key: str,
+    ) -> replies.Reply:
+        node = self._site.node_of(host, instance)
+        reply = self._check(node, instance, key, dest=facts_of(dest))
+        return {**reply, 'max_concurrent': self._site.conf.max_concurrent_live_migrations}
 
-    def prepare(
-        self, block_devices: Sequence[block_device.BlockDevice], *, key: str
+    def check_can_live_migrate_destination(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        source: model.Json,
+        key: str,
+    ) -> replies.Reply:
+        return self._check(node, instance, key, source=facts_of(source))
+
+    def _check(
+        self, node: str, instance: objects.Instance, key: str, **other: model.NodeFacts
+    ) -> replies.Reply:
+        """Check with a node's hypervisor whether a guest can be live migrated.
+
+        other: facts of the other end, as source or dest
+        Replies {'facts': of this node, 'block_migration': whether disks must be copied}.
+        Raises MigrationPreCheckError.
+        """
+        driver = self._site.driver
+        own = driver.get_facts(node)
+        spec = guests.spec_of(self._site.conf, instance)
+        ends = {'source': own, 'dest': own, **other}
+        job = driver.check_live_migration(node, spec, **ends, key=key)
+        try:
+            return {**replies.reply(driver, job), 'facts': dataclasses.asdict(own)}
+        except exception.DriverError as error:
+            LOG.info('Refusing the live migration of server %s: %s', instance.uuid, error)
+            raise exception.MigrationPreCheckError(reason=error.kwargs['reason']) from error
+
+    # ---- arrival ----
+
+    def pre_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        block_devices: Sequence[block_device.BlockDevice],
+        move: str,
+        key: str,
     ) -> replies.Reply:
         """Claim resources, connect volumes, and prepare the hypervisor for the guest.
 
+        block_devices: with attachments made for the node
         Replies {'ticket', 'block_devices': [{'uuid', 'connection_info'}, ...]}.
         Raises NoCapacity, MoveRefused.
         """
-        site, instance = self._site, self._instance
-        arrivals.claim(site, self._node, instance, block_devices)
-        devices, lost = arrivals.connect(site, self._ctxt, self._node, instance, block_devices)
+        site = self._site
+        arrivals.claim(site, node, instance, block_devices)
+        devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
         spec = config_drives.written(site.conf, spec, instance, devices)
-        job = site.driver.pre_live_migration(self._node, spec, self._move, key=key)
+        job = site.driver.pre_live_migration(node, spec, move, key=key)
         reply = replies.reply(site.driver, job)
         if 'done' in reply:
-            reply['block_devices'] = arrivals.complete(site, self._ctxt, devices)
-            reply['block_devices'] += arrivals.left_out(site, self._node, instance.uuid, lost)
+            reply['block_devices'] = arrivals.complete(site, ctxt, devices)
+            reply['block_devices'] += arrivals.left_out(site, node, instance.uuid, lost)
         return reply
 
-    def arrive(self, handover: model.Handover, *, key: str) -> replies.Reply:
+    def post_live_migration_at_destination(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        handover: model.Handover,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         """Start the guest that its source has handed over. Reply {'power_state'}."""
-        uuid = self._instance.uuid
-        job = self._site.driver.post_live_migration(self._node, uuid, handover, key=key)
-        reply = replies.reply(self._site.driver, job)
+        driver = self._site.driver
+        job = driver.post_live_migration(node, instance.uuid, handover, key=key)
+        reply = replies.reply(driver, job)
         if 'done' in reply:
-            LOG.info('Server %s was live migrated to node %s', uuid, self._node)
+            LOG.info('Server %s was live migrated to node %s', instance.uuid, node)
         return reply
 
-    def roll_back(self, *, key: str) -> replies.Reply:
-        """Undo `prepare`, even if it was not finished."""
-        uuid = self._instance.uuid
-        job = self._site.driver.rollback_live_migration(self._node, uuid, self._move, key=key)
-        reply = replies.reply(self._site.driver, job)
+    def rollback_live_migration_at_destination(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        node: str,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
+        """Undo `pre_live_migration`, even if it was not finished."""
+        driver = self._site.driver
+        job = driver.rollback_live_migration(node, instance.uuid, move, key=key)
+        reply = replies.reply(driver, job)
         if 'done' in reply:
-            self._site.claims.settle(self._node, uuid)
+            self._site.claims.settle(node, instance.uuid)
         return reply

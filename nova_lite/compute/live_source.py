@@ -32,39 +32,45 @@ TURN_S, LONGEST_TURN_S = 0.25, 5.0
 UNDO_TRIES = 3
 
 
-class Source:
-    """One live migration at its source. move: the migration's uuid"""
+class LiveSource:
+    """A part of the ComputeManager: live migrations at their source.
 
-    def __init__(
-        self,
-        site: site.Site,
-        ctxt: context.RequestContext,
-        host: str,
-        instance: objects.Instance,
-        move: str,
-    ) -> None:
-        self._site, self._ctxt, self._host = site, ctxt, host
-        self._instance, self._move = instance, move
-        self._node = site.node_of(host, instance)
+    Each method answers the method of ComputeAPI with its name. move: the uuid of the migration
+    """
+
+    def __init__(self, site: site.Site) -> None:
+        self._site = site
 
     # ---- forward ----
 
-    def take_turn(self) -> replies.Reply:
+    def take_live_migration_turn(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance, move: str
+    ) -> replies.Reply:
         """Queue the migration. Admit it when fewer migrations than the limit leave the host.
 
         Raises LiveMigrationAborted if the migration was aborted.
         """
         found = self._site.conductor.live_migration_turn(
-            self._ctxt,
-            host=self._host,
-            migration_uuid=self._move,
+            ctxt,
+            host=host,
+            migration_uuid=move,
             limit=self._site.conf.max_concurrent_live_migrations,
         )
         if found['turn']:
             return {'done': True}
         return {'pending': min(LONGEST_TURN_S, TURN_S * (1 + found['ahead']))}
 
-    def copy(self, *, key: str, ticket: model.Ticket, block_migration: bool) -> replies.Reply:
+    def live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        ticket: model.Ticket,
+        block_migration: bool,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         """Start the copy, or poll it.
 
         While it runs, report the counters, carry out commands and enforce the time limit.
@@ -72,140 +78,160 @@ class Source:
         limit is enforced only while a super-conductor polls. Raises LiveMigrationAborted,
         DriverError.
         """
-        job = self._site.driver.live_migrate(
-            self._node,
-            self._instance.uuid,
-            self._move,
-            key=key,
-            ticket=ticket,
-            block_migration=block_migration,
+        driver, node = self._site.driver, self._site.node_of(host, instance)
+        job = driver.live_migrate(
+            node, instance.uuid, move, key=key, ticket=ticket, block_migration=block_migration
         )
         if job.state is model.JobState.RUNNING:
-            self._fulfil(self._report(job))
-            self._mind_time(job)
-            job = replies.awaited(self._site.driver, self._site.driver.poll(job.id))
+            self._report(ctxt, host, instance.uuid, move, job)
+            self._mind_time(node, instance, move, job)
+            job = replies.awaited(driver, driver.poll(job.id))
             if job.state is model.JobState.RUNNING and 'handover' not in job.result:
                 return replies.pending(job)
         if job.state is model.JobState.FAILED:
             if job.failure.error_class in ABORTED:
-                raise exception.LiveMigrationAborted(migration_id=self._move)
-            return replies.reply(self._site.driver, job)
+                raise exception.LiveMigrationAborted(migration_id=move)
+            return replies.reply(driver, job)
         if 'handover' in job.result:
             return {'done': True, 'handover': job.result['handover'], **counters(job)}
-        return replies.reply(self._site.driver, job)
+        return replies.reply(driver, job)
 
-    def _report(self, job: model.Job) -> dict[str, model.Json]:
-        """Report the progress of the copy. Return requests of operators."""
-        return self._site.conductor.live_migration_progress(
-            self._ctxt, host=self._host, migration_uuid=self._move, counters=counters(job)
+    def _report(
+        self, ctxt: context.RequestContext, host: str, guest: str, move: str, job: model.Job
+    ) -> None:
+        """Report the progress of the copy, and carry out requests of operators."""
+        commands = self._site.conductor.live_migration_progress(
+            ctxt, host=host, migration_uuid=move, counters=counters(job)
         )
-
-    def _running_copy(self) -> model.Job | None:
-        for job in self._site.driver.list_jobs(self._node, self._instance.uuid):
-            if job.verb is model.Verb.LIVE_MIGRATE:
-                return job
-        return None
-
-    def _fulfil(self, commands: dict[str, model.Json]) -> None:
         for command, values in commands.items():
             asked = context.RequestContext.from_wire(values)
-            fulfil(self._site, asked, self._host, self._instance.uuid, self._move, command=command)
+            fulfil(self._site, asked, host, guest, move, command=command)
 
-    def _mind_time(self, job: model.Job) -> None:
+    def _mind_time(self, node: str, instance: objects.Instance, move: str, job: model.Job) -> None:
         """Abort or force a copy after its timeout, which depends on the guest's size."""
         options = self._site.conf.compute
-        size_gib = self._instance.flavor.memory_mb / MIB_PER_GIB
+        size_gib = instance.flavor.memory_mb / MIB_PER_GIB
         size_gib += job.result['disk_total'] / BYTES_PER_GIB
         allowed_s = options.live_migration_completion_timeout * max(1, size_gib)
         if not allowed_s or job.result['elapsed'] < allowed_s:
             return
         action = options.live_migration_timeout_action
-        if action == ABORT and not self._site.driver.can_abort_live_migration(self._node):
+        if action == ABORT and not self._site.driver.can_abort_live_migration(node):
             return
         LOG.warning(
             'Live migration %s of server %s takes longer than %s s: %s',
-            self._move,
-            self._instance.uuid,
+            move,
+            instance.uuid,
             allowed_s,
             action,
         )
-        _end_copy(
-            self._site, self._node, self._instance.uuid, self._move, key='timeout', how=action
-        )
+        _end_copy(self._site, node, instance.uuid, move, key='timeout', how=action)
 
-    def finish(self, *, key: str) -> replies.Reply:
+    def live_migration_abort(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
+        fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, command=ABORT)
+
+    def live_migration_force_complete(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, migration_uuid: str
+    ) -> None:
+        fulfil(self._site, ctxt, host, instance_uuid, migration_uuid, command=FORCE_COMPLETE)
+
+    def post_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        move: str,
+        key: str,
+    ) -> replies.Reply:
         """Remove the guest here after it was started elsewhere.
 
         Wait for the end of the copy, which with post-copy comes after the departure.
         """
-        running = self._running_copy()
+        driver, node = self._site.driver, self._site.node_of(host, instance)
+        running = self._running_copy(node, instance.uuid)
         if running:
-            self._fulfil(self._report(running))
-            running = self._running_copy()
+            self._report(ctxt, host, instance.uuid, move, running)
+            running = self._running_copy(node, instance.uuid)
             if running:
-                copy = replies.awaited(self._site.driver, running)
+                copy = replies.awaited(driver, running)
                 if copy.state is model.JobState.RUNNING:
                     return replies.pending(copy)
-        job = self._site.driver.confirm_migration(
-            self._node, self._instance.uuid, self._move, key=key
-        )
-        reply = replies.reply(self._site.driver, job)
+        job = driver.confirm_migration(node, instance.uuid, move, key=key)
+        reply = replies.reply(driver, job)
         if 'done' in reply:
-            self._site.claims.release(self._node, self._instance.uuid)
-            LOG.info('Server %s was migrated away from node %s', self._instance.uuid, self._node)
+            self._site.claims.release(node, instance.uuid)
+            LOG.info('Server %s was migrated away from node %s', instance.uuid, node)
         return reply
+
+    def _running_copy(self, node: str, guest: str) -> model.Job | None:
+        for job in self._site.driver.list_jobs(node, guest):
+            if job.verb is model.Verb.LIVE_MIGRATE:
+                return job
+        return None
 
     # ---- back ----
 
-    def roll_back(self, *, key: str, gone: bool) -> replies.Reply:
+    def rollback_live_migration(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        *,
+        move: str,
+        key: str,
+        gone: bool,
+    ) -> replies.Reply:
         """Run the guest here as before the migration.
 
         A guest that had already left is booted again. Only its memory is lost, because no
         destination was asked to start it.
         gone: the server is deleted, so remove the guest
         """
+        driver, node = self._site.driver, self._site.node_of(host, instance)
         if gone:
-            return self._drop(key)
-        uuid, driver = self._instance.uuid, self._site.driver
+            return self._drop(node, instance.uuid, move, key)
         for attempt in range(UNDO_TRIES):
-            job = driver.abort_live_migration(self._node, uuid, self._move, key=f'{key}/{attempt}')
+            job = driver.abort_live_migration(node, instance.uuid, move, key=f'{key}/{attempt}')
             if job.state is not model.JobState.FAILED:
                 return replies.reply(driver, job)
-            LOG.info('Cannot abort the copy of server %s: %s', uuid, job.failure.message)
+            LOG.info('Cannot abort the copy of server %s: %s', instance.uuid, job.failure.message)
             if job.failure.error_class in ('AbortRefused', 'GuestNotFound'):
                 break
-        busy = replies.running(driver, self._node, uuid, (model.Verb.LIVE_MIGRATE,))
-        return busy or self._take_back(key)
+        busy = replies.running(driver, node, instance.uuid, (model.Verb.LIVE_MIGRATE,))
+        return busy or self._take_back(node, instance, move, key)
 
-    def _take_back(self, key: str) -> replies.Reply:
-        uuid = self._instance.uuid
-        job = self._site.driver.revert_migration(
-            self._node, uuid, self._move, key=key, power_on=True
-        )
-        reply = replies.reply(self._site.driver, job)
+    def _take_back(
+        self, node: str, instance: objects.Instance, move: str, key: str
+    ) -> replies.Reply:
+        driver = self._site.driver
+        job = driver.revert_migration(node, instance.uuid, move, key=key, power_on=True)
+        reply = replies.reply(driver, job)
         if 'pending' in reply:
             return reply
         LOG.warning(
             'Server %s was restarted on its source node %s after a failed live migration',
-            uuid,
-            self._node,
+            instance.uuid,
+            node,
         )
-        if self._instance.vm_state != states.VmState.PAUSED:
+        if instance.vm_state != states.VmState.PAUSED:
             return reply
-        job = self._site.driver.change_power(self._node, uuid, model.PowerAction.PAUSE, key=key)
-        return replies.reply(self._site.driver, job)
+        job = driver.change_power(node, instance.uuid, model.PowerAction.PAUSE, key=key)
+        return replies.reply(driver, job)
 
-    def _drop(self, key: str) -> replies.Reply:
+    def _drop(self, node: str, guest: str, move: str, key: str) -> replies.Reply:
         """Destroy the guest on the source, whether it has left or not."""
-        uuid = self._instance.uuid
+        driver = self._site.driver
         for job in (
-            self._site.driver.destroy(self._node, uuid, key=key),
-            self._site.driver.confirm_migration(self._node, uuid, self._move, key=key),
+            driver.destroy(node, guest, key=key),
+            driver.confirm_migration(node, guest, move, key=key),
         ):
-            reply = replies.reply(self._site.driver, job)
+            reply = replies.reply(driver, job)
             if 'pending' in reply:
                 return reply
-        self._site.claims.release(self._node, uuid)
+        self._site.claims.release(node, guest)
         return {'done': True}
 
 

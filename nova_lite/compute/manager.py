@@ -21,6 +21,7 @@ from nova_lite.compute import build
 from nova_lite.compute import claims
 from nova_lite.compute import delete
 from nova_lite.compute import device_calls
+from nova_lite.compute import evacuate
 from nova_lite.compute import fence
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
@@ -28,7 +29,8 @@ from nova_lite.compute import hardware
 from nova_lite.compute import heartbeat
 from nova_lite.compute import images
 from nova_lite.compute import inventory
-from nova_lite.compute import live_calls
+from nova_lite.compute import live_dest
+from nova_lite.compute import live_source
 from nova_lite.compute import passwords
 from nova_lite.compute import plugs
 from nova_lite.compute import power
@@ -94,7 +96,9 @@ class ComputeManager:
         self.fence = fence.Fence(conductor)
         self.parts = (
             snapshot_based.SnapshotBased(self.site),
-            live_calls.LiveCalls(self.site),
+            live_source.LiveSource(self.site),
+            live_dest.LiveDestination(self.site),
+            evacuate.Evacuation(self.site),
             device_calls.DeviceCalls(self.site),
         )
         self._heartbeat = heartbeat.Heartbeat(self.site, self._inventory, lambda: self.is_coming_up)
