@@ -23,9 +23,9 @@ import requests
 
 from nova_lite import runtime
 from nova_lite.dialects import lean
+from nova_lite.lab.private_apis import placement_requests
+from nova_lite.lab.private_apis import placement_statements
 from nova_lite.lab.tuned_placement import reused
-from nova_lite.private_apis import placement_requests
-from nova_lite.private_apis import placement_statements
 from nova_lite.wsgi import placement
 from tests.fixtures import http
 

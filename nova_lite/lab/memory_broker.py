@@ -14,7 +14,7 @@ import kombu.exceptions
 from kombu.transport import virtual
 
 from nova_lite import runtime
-from nova_lite.private_apis import broker as broker_api
+from nova_lite.lab.private_apis import broker as broker_api
 from nova_lite.rpc import transport
 
 # A message as kombu publishes it.

@@ -1,6 +1,6 @@
 """Private names that a class of ours has from a class of a library.
 
-Those too may change without notice, so a module of nova_lite.private_apis must declare them.
+Those too may change without notice, so a module of a package `private_apis` must declare them.
 """
 
 import ast
@@ -33,9 +33,8 @@ def _is_of_library(base: ast.expr, modules: Mapping[str, str]) -> bool:
     while isinstance(base, ast.Attribute | ast.Subscript):
         base = base.value
     module = modules.get(getattr(base, 'id', ''), private.PRODUCT)
-    return module.startswith(_module(private.HOME)) or not module.startswith(
-        _module(private.PRODUCT)
-    )
+    homes = tuple(map(_module, private.HOMES))
+    return module.startswith(homes) or not module.startswith(_module(private.PRODUCT))
 
 
 def _module(directory: str) -> str:
@@ -78,7 +77,7 @@ def _is_own(node: ast.AST) -> typing.TypeGuard[ast.Attribute]:
 def declared() -> set[str]:
     """Return the names that the calls of the modules' `LIBRARY` contain."""
     found: set[typing.Any] = set()
-    for path in pathlib.Path(private.HOME).glob('*.py'):
+    for path in (each for home in private.HOMES for each in pathlib.Path(home).glob('*.py')):
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id='LIBRARY'))):

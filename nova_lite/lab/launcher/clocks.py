@@ -13,9 +13,9 @@ from nova_lite import runtime
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.private_apis import keystoneauth
 from nova_lite.lab.testclock import clock as clock_module
 from nova_lite.lab.testclock import control
-from nova_lite.private_apis import keystoneauth
 
 
 @contextlib.contextmanager

@@ -12,8 +12,8 @@ from wsgiref import types as wsgi
 from placement import db_api
 import sqlalchemy
 
+from nova_lite.lab.private_apis import placement_requests
 from nova_lite.lab.tuned_placement import whole
-from nova_lite.private_apis import placement_requests
 
 # Placement does not repeat these requests: no other request runs at the same time.
 ATOMIC = re.compile('/allocations|/resource_providers/[^/]+/(inventories|traits|aggregates)')

@@ -12,10 +12,10 @@ from nova_lite.api import tokens
 from nova_lite.dialects import compiled
 from nova_lite.dialects import lean
 from nova_lite.dialects import sqlite_pool
+from nova_lite.lab.private_apis import placement_requests
+from nova_lite.lab.private_apis import placement_statements
 from nova_lite.lab.tuned_placement import names
 from nova_lite.lab.tuned_placement import reused
-from nova_lite.private_apis import placement_requests
-from nova_lite.private_apis import placement_statements
 
 LIBRARY = placement_requests.LIBRARY
 # One for the process: an application that takes over from another finds its schemas compiled.

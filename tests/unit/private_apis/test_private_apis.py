@@ -9,13 +9,17 @@ from packaging import version
 import testtools
 
 from nova_lite import private_apis
+from nova_lite.lab import private_apis as of_lab
 from nova_lite.private_apis import guard
 
 
 def libraries():
-    """Return the guard.Library of each module of private_apis."""
-    names = [each.name for each in pkgutil.iter_modules(private_apis.__path__)]
-    modules = [importlib.import_module(f'{private_apis.__name__}.{name}') for name in names]
+    """Return the guard.Library of each module of both packages."""
+    modules = [
+        importlib.import_module(f'{package.__name__}.{each.name}')
+        for package in (private_apis, of_lab)
+        for each in pkgutil.iter_modules(package.__path__)
+    ]
     return [module.LIBRARY for module in modules if module is not guard]
 
 
