@@ -10,8 +10,8 @@ from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import flavors
-from nova_lite.db.api import seed
 from nova_lite.db.api import stamps
+from nova_lite.lab.launcher import first_flavors
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
 from tests.fixtures import servers
@@ -40,7 +40,7 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
     def test_queries_that_databases_differ_in(self):
         database = transactions.Database(self.upgraded('api'))
         self.addCleanup(database.dispose)
-        database.write(seed.create_flavors)
+        database.write(first_flavors.create)
         self.assertRaises(
             exception.AlreadyExists,
             database.write,

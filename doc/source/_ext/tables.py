@@ -10,10 +10,10 @@ import yaml
 
 import nova_lite
 from nova_lite import states
-from nova_lite.api import coverage
-from nova_lite.api import reference
 from nova_lite.moves import kinds
 from nova_lite.states import transitions
+from tools.api_pages import coverage
+from tools.api_pages import operations
 
 
 class Operations(docutils.SphinxDirective):
@@ -29,7 +29,7 @@ class Reference(docutils.SphinxDirective):
     def run(self):
         name = pathlib.Path(self.env.srcdir) / 'reference' / 'api-samples.json'
         self.env.note_dependency(name)
-        page = reference.page(json.loads(name.read_text()))
+        page = operations.page(json.loads(name.read_text()))
         return self.parse_text_to_nodes(page, allow_section_headings=True)
 
 

@@ -17,7 +17,6 @@ from nova_lite import runtime
 from nova_lite.daemons import api
 from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
-from nova_lite.daemons import events_endpoint
 from nova_lite.daemons import exposure
 from nova_lite.daemons import metadata
 from nova_lite.daemons import monitor
@@ -36,7 +35,9 @@ from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import ended
+from nova_lite.lab.launcher import events_endpoint
 from nova_lite.lab.launcher import fault_places
+from nova_lite.lab.launcher import gate
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
@@ -45,7 +46,6 @@ from nova_lite.lab.launcher import stand_ins
 from nova_lite.lab.launcher import state_control
 from nova_lite.rpc import transport
 from nova_lite.wsgi import front
-from nova_lite.wsgi import gate
 from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)

@@ -9,10 +9,10 @@ import oslo_messaging
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.daemons import events_endpoint
 from nova_lite.db import transactions
+from nova_lite.lab.launcher import events_endpoint
+from nova_lite.lab.launcher import tap
 from nova_lite.notify import outlets
-from nova_lite.rpc import tap
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)

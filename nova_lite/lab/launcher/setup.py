@@ -14,8 +14,8 @@ from nova_lite.clients import placement
 from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
-from nova_lite.db.api import seed
 from nova_lite.db.cell import compute_nodes
+from nova_lite.lab.launcher import first_flavors
 from nova_lite.lab.launcher import layout
 from nova_lite.lifecycle import discovery
 
@@ -100,7 +100,7 @@ def mappings(places, conf):
             else:
                 values = {'uuid': uuid, 'name': name, 'disabled': False, **urls}
                 cell_mappings.create(connection, values)
-        seed.create_flavors(connection)
+        first_flavors.create(connection)
 
     database.write(write)
     database.dispose()

@@ -6,7 +6,7 @@ import http
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.daemons import events_endpoint
+from nova_lite.lab.launcher import events_endpoint
 from nova_lite.lab.testing import admin_requests
 from nova_lite.lab.testing import clouds
 

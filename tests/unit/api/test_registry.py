@@ -6,11 +6,11 @@ import re
 import jsonschema
 import testtools
 
-from nova_lite.api import coverage
 from nova_lite.api import microversion
 from nova_lite.api import operation
 from nova_lite.api import policies
 from nova_lite.states import transitions
+from tools.api_pages import coverage
 
 RULES = {rule.name for rule in policies.list_rules()}
 METHODS = ('GET', 'POST', 'PUT', 'DELETE')

@@ -1,6 +1,6 @@
 """Names of the objects that every new cloud has."""
 
-from nova_lite.db.api import seed as flavors
+from nova_lite.lab.launcher import first_flavors as flavors
 from nova_lite.simcloud import seed
 from nova_lite.simcloud.volume import volume_types
 

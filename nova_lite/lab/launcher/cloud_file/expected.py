@@ -2,7 +2,7 @@
 
 import typing
 
-from nova_lite.db.api import seed as flavors
+from nova_lite.lab.launcher import first_flavors as flavors
 from nova_lite.lab.launcher.cloud_file import images
 from nova_lite.simcloud import options
 from nova_lite.simcloud import seed

@@ -4,7 +4,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.db.api import flavors
-from nova_lite.db.api import seed
+from nova_lite.lab.launcher import first_flavors
 from tests.fixtures import database
 
 
@@ -127,8 +127,8 @@ class FlavorsTest(testtools.TestCase):
 
     def test_seed_leaves_what_is_there(self):
         self.create('1', name='m1.small')
-        added = self.db.write(seed.create_flavors)
+        added = self.db.write(first_flavors.create)
         self.assertNotIn('m1.tiny', added)
         self.assertNotIn('m1.small', added)
         self.assertIn('cirros256', added)
-        self.assertEqual([], self.db.write(seed.create_flavors))
+        self.assertEqual([], self.db.write(first_flavors.create))

@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite.daemons import events_endpoint
+from nova_lite.lab.launcher import events_endpoint
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import running
 from nova_lite.lab.testing import clouds

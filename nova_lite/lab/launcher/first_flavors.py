@@ -1,4 +1,4 @@
-"""The flavors a new deployment starts with."""
+"""The flavors that a new cloud starts with."""
 
 import sqlalchemy as sa
 
@@ -22,7 +22,7 @@ FLAVORS = (
 )
 
 
-def create_flavors(connection: sa.Connection) -> list[str]:
+def create(connection: sa.Connection) -> list[str]:
     """Add the default flavors whose ids and names are free.
 
     Returns the names of the new flavors.

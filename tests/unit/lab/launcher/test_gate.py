@@ -3,7 +3,7 @@
 import testtools
 
 from nova_lite import runtime
-from nova_lite.wsgi import gate
+from nova_lite.lab.launcher import gate
 
 
 class GateTest(testtools.TestCase):

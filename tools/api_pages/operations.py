@@ -13,8 +13,8 @@ import typing
 
 from nova_lite.api import microversion
 from nova_lite.api import operation
-from nova_lite.api import request_fields
 from nova_lite.api import schema
+from tools.api_pages import request_fields
 
 # {operation and its first microversion: a sample}
 Answers: typing.TypeAlias = Mapping[str, object]

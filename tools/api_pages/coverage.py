@@ -1,7 +1,4 @@
-"""The table of operations for the documentation, from the registry.
-
-Run as `python -m nova_lite.api.coverage` it prints reStructuredText.
-"""
+"""The table of operations for the documentation, from the registry, as reStructuredText."""
 
 import typing
 
@@ -44,7 +41,3 @@ def table() -> str:
         for position, text in enumerate(row):
             lines.append(f'   {"*" if position == 0 else " "} - {text}'.rstrip())
     return '\n'.join(lines)
-
-
-if __name__ == '__main__':
-    print(table())

@@ -3,9 +3,9 @@
 import testtools
 
 from nova_lite.api import microversion
-from nova_lite.api import reference
-from nova_lite.api import request_fields
 from tests.fixtures import request_samples
+from tools.api_pages import operations
+from tools.api_pages import request_fields
 
 REQUESTS = request_samples.load()
 
@@ -22,7 +22,7 @@ def at(rows, minor):
 
 class ReferenceTest(testtools.TestCase):
     def test_bodies(self):
-        for each in reference.shown():
+        for each in operations.shown():
             if each.body is not None:
                 rows = request_fields.fields(each.body, each.since, each.until)
                 known = REQUESTS.body(each).kind
@@ -30,20 +30,20 @@ class ReferenceTest(testtools.TestCase):
                     self.assertEqual(known.names(minor), at(rows, minor), f'{each} 2.{minor}')
 
     def test_queries(self):
-        for each in reference.shown():
+        for each in operations.shown():
             rows = request_fields.parameters(each.query, each.since, each.until)
             known = REQUESTS.query(each)
             for minor in range(each.since.minor, each.until.minor + 1):
                 self.assertEqual(set(known.names(minor)), at(rows, minor), f'{each} 2.{minor}')
 
     def test_samples_are_accepted(self):
-        for each in reference.shown():
+        for each in operations.shown():
             for first in each.body.firsts() if each.body else ():
                 compiled = each.body.at(first)
                 compiled.check(request_fields.sample(compiled.source))
 
     def test_words(self):
-        (create,) = [each for each in reference.shown() if str(each) == 'POST /servers']
+        (create,) = [each for each in operations.shown() if str(each) == 'POST /servers']
         rows = request_fields.fields(create.body, create.since, create.until)
         found = [
             (row.words, row.required, str(row.first), row.last and str(row.last))
@@ -62,11 +62,11 @@ class ReferenceTest(testtools.TestCase):
         )
 
     def test_page(self):
-        text = reference.page({'GET /flavors 2.1': {'flavors': ['none here']}})
+        text = operations.page({'GET /flavors 2.1': {'flavors': ['none here']}})
         self.assertIn('POST /servers/{server_id}/action (rebuild)', text)
         self.assertIn('"imageRef"', text)
         self.assertEqual(1, text.count(f'An answer of {microversion.MAXIMUM}:'))
         self.assertIn('"none here"', text)
         self.assertEqual(1, text.count('Unknown query parameters are refused from 2.58 on.'))
         self.assertNotIn('os-volumes_boot', text)
-        self.assertEqual(len(reference.shown()), text.count('- Microversions: '))
+        self.assertEqual(len(operations.shown()), text.count('- Microversions: '))
