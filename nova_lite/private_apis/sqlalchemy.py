@@ -10,7 +10,6 @@ from sqlalchemy import pool
 from sqlalchemy import util
 from sqlalchemy.engine import default
 from sqlalchemy.engine import result as results
-from sqlalchemy.pool import base as pools
 from sqlalchemy.sql import compiler
 from sqlalchemy.sql import selectable
 from sqlalchemy.util import queue
@@ -32,12 +31,11 @@ LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
 LIBRARY.has(selectable.Select, '_for_update_arg')
-LIBRARY.keeps(pool.QueuePool, '_pool', '_pre_ping', '_reset_on_return')
-LIBRARY.keeps(queue.Queue, 'use_lifo', 'mutex')
+LIBRARY.keeps(pool.QueuePool, '_pool')
+LIBRARY.keeps(queue.Queue, 'mutex')
 LIBRARY.takes(pool.QueuePool, '_do_return_conn', 'record')
 LIBRARY.has(pool.QueuePool, '_dec_overflow')
 LIBRARY.uses(queue.Queue, '_get', 'queue')
-LIBRARY.has(pools.ResetStyle, 'reset_none')
 
 LRUCache = util.LRUCache
 # What makes a row of what the driver fetched.
@@ -93,17 +91,6 @@ def raise_translated(
     is_driver = isinstance(error, connection.dialect.loaded_dbapi.Error)
     text = sql if is_driver or cursor is None else None
     connection._handle_dbapi_exception(error, text, values, cursor, None)
-
-
-def trust_connections(of: engine.Engine) -> None:
-    """Make an engine that exists neither try its connections nor roll them back after use."""
-    of.pool._pre_ping = False
-    of.pool._reset_on_return = pools.ResetStyle.reset_none
-
-
-def use_last_first(of: engine.Engine) -> None:
-    """Make an engine that exists use next the connection that was used last."""
-    of.pool._pool.use_lifo = True  # type: ignore[attr-defined]  # of a QueuePool
 
 
 def close_first(of: pool.QueuePool, may_go: Callable[[pool.ConnectionPoolEntry], bool]) -> None:

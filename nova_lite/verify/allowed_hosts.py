@@ -137,14 +137,3 @@ def unlicensed(place: Place, demand: Demand) -> set[str]:
         if key.startswith('trait:') and value == 'required'
     }
     return wanted - demanded(demand)
-
-
-def may_enter(
-    place: Place, demand: Demand, zones: Container[str | None], *, isolation: bool
-) -> bool:
-    """Return whether a server that demands that may be put on the host."""
-    if is_outside_zone(place, demand, zones):
-        return False
-    if isolation and unlicensed(place, demand):
-        return False
-    return demanded(demand) <= place.traits and not refused(demand) & place.traits

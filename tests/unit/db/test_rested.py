@@ -8,7 +8,6 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite.db import rested
-from nova_lite.private_apis import sqlalchemy as internals
 from tests.fixtures import clock
 
 NUMBERS = sa.Table('numbers', sa.MetaData(), sa.Column('number', sa.Integer))
@@ -22,9 +21,10 @@ class RestedTest(testtools.TestCase):
         super().setUp()
         self.clock = self.useFixture(clock.ManualClock())
         path = self.useFixture(fixtures.TempDir()).join('database')
-        self.engine = sa.create_engine(f'sqlite:///{path}', poolclass=sa.pool.QueuePool)
+        self.engine = sa.create_engine(
+            f'sqlite:///{path}', poolclass=sa.pool.QueuePool, pool_reset_on_return=None
+        )
         self.addCleanup(self.engine.dispose)
-        internals.trust_connections(self.engine)
         rested.try_first(self.engine)
         with self.engine.begin() as connection:
             NUMBERS.create(connection)

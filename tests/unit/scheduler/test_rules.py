@@ -98,17 +98,20 @@ class RulesTest(cloud.ManagerTestCase):
     def permitted(self, traits, found, demand, *, isolation):
         """Names of the hosts that the model allows."""
         zones = {metadata.get(allowed_hosts.ZONE) for metadata, _hosts in found} - {None}
-        return {
-            name
-            for name in HOSTS
-            if allowed_hosts.may_enter(
-                allowed_hosts.Place(
-                    name, [metadata for metadata, hosts in found if name in hosts], traits[name]
-                ),
-                demand,
-                zones,
-                isolation=isolation,
+        places = [
+            allowed_hosts.Place(
+                name, [metadata for metadata, hosts in found if name in hosts], traits[name]
             )
+            for name in HOSTS
+        ]
+        wanted, refused = allowed_hosts.demanded(demand), allowed_hosts.refused(demand)
+        return {
+            place.host
+            for place in places
+            if not allowed_hosts.is_outside_zone(place, demand, zones)
+            and not (isolation and allowed_hosts.unlicensed(place, demand))
+            and wanted <= place.traits
+            and not refused & place.traits
         }
 
     def outcome(self, demand, host=None):
