@@ -13,7 +13,6 @@ import typing
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
-from nova_lite.lab.launcher import running
 from tools import detached_cloud
 
 WAIT_S, ADVANCE_S = 600, 3600
@@ -34,7 +33,7 @@ def wait(compute: typing.Any, count: int, status: str) -> None:
 
 def measure(directory: str, count: int, most_s: float) -> bool:
     """Resize servers and let a day pass. Return whether all are confirmed in time."""
-    compute = client_connections.connect(running.read(directory).clouds_yaml).compute
+    compute = client_connections.connect(detached_cloud.services(directory).clouds_yaml).compute
     flavors = {each.name: each.id for each in compute.flavors()}
     image = next(each for each in compute.images() if each.name == 'cirros')
     servers = [

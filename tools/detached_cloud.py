@@ -24,3 +24,11 @@ def started(*options: str) -> Iterator[str]:
             yield directory
         finally:
             running.stop(directory, STOP_S)
+
+
+def services(directory: str) -> running.Running:
+    """Return the services of the cloud that runs in a state directory."""
+    found = running.read(directory)
+    if found is None:
+        raise SystemExit(f'the cloud in {directory} does not run')
+    return found

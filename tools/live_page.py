@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with browser_fixture.Browser() as browser, detached_cloud.started(*options) as directory:
             print(f'{args.hosts} hosts started in {runtime.monotonic() - began:.0f} s', flush=True)
-            measured = measure(running.read(directory), browser, args.servers)
+            measured = measure(detached_cloud.services(directory), browser, args.servers)
     except unittest.SkipTest as missing:
         print(missing, file=sys.stderr)
         return 2

@@ -20,7 +20,6 @@ import openstack
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
-from nova_lite.lab.launcher import running
 from tools import detached_cloud
 
 # Seconds that old daemons need to stop.
@@ -75,7 +74,7 @@ def boot(path: str, ended: runtime.Event, counts: dict[str, int]) -> None:
 
 def measure(directory: str, resets: int, clients: int, most_ms: float) -> bool:
     """Run the load and the resets. Return whether no server and no resource is left behind."""
-    found, control = running.read(directory), control_client.Client(directory)
+    found, control = detached_cloud.services(directory), control_client.Client(directory)
     ended, counts = runtime.Event(), {'clients': 0, 'accepted': 0, 'refused': 0}
     threads = [runtime.spawn(boot, found.clouds_yaml, ended, counts) for _client in range(clients)]
     while counts['clients'] < clients:

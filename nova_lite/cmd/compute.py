@@ -11,7 +11,7 @@ from nova_lite.daemons import process
 PROG = 'nova-lite-compute'
 
 
-def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[object]:
     """Return the daemon for a configuration. Exit if it names a database."""
     compute.refuse_databases(conf, PROG)
     return compute.make(conf)

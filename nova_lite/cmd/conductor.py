@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if asked:
         argv.remove('--super')
 
-    def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
+    def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[object]:
         above = asked or conf.conductor.super
         return super_conductor.make(conf) if above else conductor.make(conf)
 

@@ -16,7 +16,6 @@ Examples: nova-lite saga list --active
 """
 
 import argparse
-from collections.abc import Callable
 import typing
 
 from nova_lite.cmd import subcommands
@@ -104,20 +103,19 @@ def run(args: argparse.Namespace) -> int:
         listing.show_steps(args.kind, as_json=args.json)
         return 0
     if args.action == 'list':
-        return sagas.show(
-            args.which.conf(), active=args.active, server=args.server, as_json=args.json
-        )
+        sagas.show(args.which.conf(), active=args.active, server=args.server, as_json=args.json)
+        return 0
     if args.action == 'show':
-        return sagas.show_one(args.which.conf(), args.uuid, html=args.html, as_json=args.json)
+        sagas.show_one(args.which.conf(), args.uuid, html=args.html, as_json=args.json)
+        return 0
     asked: dict[str, typing.Any] = {'as_json': args.json}
     if args.action == 'break':
         point = {'server': args.server, 'kind': args.kind, 'step': args.before}
-        return stepping.change(args.state_dir, remove=args.remove, **point, **asked)
+        stepping.change(args.state_dir, remove=args.remove, **point, **asked)
+        return 0
     if args.action in ('wait', 'step'):
-        asked['timeout_s'] = args.timeout
-    ask: dict[str, Callable[..., int]] = {
-        'wait': stepping.wait,
-        'step': stepping.step,
-        'go': stepping.go,
-    }
-    return ask.get(args.action, stepping.kill_here)(args.state_dir, args.server, **asked)
+        wait = stepping.wait if args.action == 'wait' else stepping.step
+        return wait(args.state_dir, args.server, timeout_s=args.timeout, **asked)
+    change = stepping.go if args.action == 'go' else stepping.kill_here
+    change(args.state_dir, args.server, **asked)
+    return 0

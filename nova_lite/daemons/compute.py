@@ -29,7 +29,9 @@ def refuse_databases(conf: cfg.ConfigOpts, prog: str) -> None:
             )
 
 
-def make(conf: cfg.ConfigOpts, *, reported: bool = False) -> lifetime.Daemon:
+def make(
+    conf: cfg.ConfigOpts, *, reported: bool = False
+) -> lifetime.Daemon[compute_manager.ComputeManager]:
     """Return the daemon of a compute process with all its hosts. reported: see ComputeManager"""
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:

@@ -18,7 +18,7 @@ from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as conductor_rpc
 
 
-def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[object]:
     """Return the daemon for a configuration."""
     database = transactions.Database(conf.database.connection, limits=transactions.limits(conf))
     notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))

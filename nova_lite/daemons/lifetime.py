@@ -33,8 +33,10 @@ WAIT_S = 1
 HEARTBEAT_RETRY_S = 2
 PERIODIC_THREADS = 4
 
+M = typing.TypeVar('M', covariant=True)
 
-class Daemon:
+
+class Daemon(typing.Generic[M]):
     """One daemon.
 
     manager: may have the methods start(); started(), called when the servers answer;
@@ -50,7 +52,7 @@ class Daemon:
     def __init__(
         self,
         name: str,
-        manager: object,
+        manager: M,
         *,
         servers: Iterable[typing.Any] = (),
         threads: int = 16,
@@ -255,7 +257,9 @@ class Signals:
         return found
 
 
-def run(daemon: Daemon, reload: Call | None = None, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
+def run(
+    daemon: Daemon[object], reload: Call | None = None, *, stop_limit_s: float = STOP_LIMIT_S
+) -> None:
     """Run `daemon` in this process until SIGTERM or SIGINT. SIGHUP calls `reload`.
 
     stop_limit_s: the process exits so many seconds after the signal, whatever still runs
@@ -283,7 +287,7 @@ def run(daemon: Daemon, reload: Call | None = None, *, stop_limit_s: float = STO
     stopped.set()
 
 
-def _end_in_time(daemon: Daemon, stopped: runtime.Event, seconds: float) -> None:
+def _end_in_time(daemon: Daemon[object], stopped: runtime.Event, seconds: float) -> None:
     """Exit the process if the daemon does not stop, for example while it replies to a dead broker.
 
     Nothing is lost: the next process continues all work, as after a kill.

@@ -80,7 +80,7 @@ def argv_of_environment() -> list[str]:
 
 
 def run(
-    argv: Sequence[str] | None, prog: str, make: Callable[[cfg.ConfigOpts], lifetime.Daemon]
+    argv: Sequence[str] | None, prog: str, make: Callable[[cfg.ConfigOpts], lifetime.Daemon[object]]
 ) -> None:
     """Run the daemon that `make(conf)` returns until SIGTERM, and exit."""
     conf = configure(argv, prog)

@@ -15,7 +15,7 @@ from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.scheduler import manager as scheduler_manager
 
 
-def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[object]:
     """Return the daemon for a configuration."""
     above = top.connect(conf)
     credentials = auth.Credentials(conf)

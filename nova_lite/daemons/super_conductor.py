@@ -14,7 +14,7 @@ from nova_lite.rpc.methods import super_conductor as super_rpc
 from nova_lite.superconductor import manager as super_module
 
 
-def make(conf: cfg.ConfigOpts) -> lifetime.Daemon:
+def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[super_module.SuperConductor]:
     """Return the daemon for a configuration."""
     above = top.connect(conf)
     neighbours = neighbours_module.clients(conf)

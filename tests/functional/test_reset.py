@@ -142,7 +142,7 @@ class ResetTest(base.CloudTest):
         for client in clients:
             client.join()
         self.reset()
-        self.cloud.cloud.wait_ended()
+        self.cloud.cloud.ended.wait()
         self.assert_same(before)
         self.assertEqual({}, self.cloud.guests())
         # Of requests in progress: the API allows no other 5xx.
@@ -298,11 +298,12 @@ class ResetTest(base.CloudTest):
         places, states = self.cloud.cloud.places, self.cloud.cloud.snapshots
         self.cloud.stop()
         os.unlink(self.saved(cloud_snapshots.FRESH))
-        self.cloud.cloud.start(keep=True)
+        self.cloud.cloud.keep = True
+        self.cloud.cloud.start()
         self.assertEqual([], states.names())
         self.cloud.cloud.stop()
         os.unlink(places.clouds_path)
-        self.cloud.cloud.start(keep=True)
+        self.cloud.cloud.start()
         self.assertEqual([cloud_snapshots.FRESH], states.names())
 
     def databases(self):
@@ -315,7 +316,7 @@ class ResetTest(base.CloudTest):
         for _round in range(2):
             for _each in range(LEAKS):
                 self.cloud.cloud.reset()
-            self.cloud.cloud.wait_ended()
+            self.cloud.cloud.ended.wait()
             databases.append(self.databases())
             figures.append((runtime.active_threads(), len(os.listdir('/proc/self/fd'))))
         (threads, files), (more_threads, more_files) = figures

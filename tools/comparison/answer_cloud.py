@@ -43,9 +43,9 @@ class Caller:
     def __init__(self, directory: str, name: str) -> None:
         path = os.path.join(directory, 'clouds.yaml')
         self.connection = client_connections.connect(path, name)
-        self._base = self.connection.compute.get_endpoint()
+        self._base = self.connection.compute.get_endpoint() or ''
         self._local = runtime.Local()
-        self.project_id: str = self.connection.current_project_id
+        self.project_id: str = self.connection.current_project_id or ''
 
     def send(
         self, method: str, path: str, body: Body = None, minor: int = answer_cases.NEWEST
@@ -56,7 +56,7 @@ class Caller:
             session = self._local.session = requests.Session()
             session.trust_env = False
         headers = {
-            'X-Auth-Token': self.connection.auth_token,
+            'X-Auth-Token': self.connection.auth_token or '',
             'OpenStack-API-Version': f'compute 2.{minor}',
         }
         try:
@@ -101,9 +101,9 @@ class Cloud:
             self.admin.call('PUT', path, {'quota_set': quotas})
             for kind, names in (('volume', ('volumes', 'gigabytes')), ('network', ('port',))):
                 self._lift(kind, user.project_id, names)
-        network = self.owner.connection.network.find_network('private')
+        network = self.owner.connection.network.find_network('private', ignore_missing=False)
         found = {
-            'image': self.owner.connection.image.find_image('cirros').id,
+            'image': self.owner.connection.image.find_image('cirros', ignore_missing=False).id,
             'network': network.id,
             'unknown': UNKNOWN,
             **self._hypervisor(),

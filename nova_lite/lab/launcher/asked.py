@@ -34,8 +34,7 @@ def up(args: argparse.Namespace) -> None:
         snapshot=snapshot,
         described=described,
     )
-    if ready is not None:
-        foreground.show(ready, settings, snapshot, as_json=args.json, described=described)
+    foreground.show(ready, settings, snapshot, as_json=args.json, described=described)
 
 
 def print_config(args: argparse.Namespace) -> None:

@@ -1,20 +1,26 @@
 """The result of the last `nova-lite verify` of a cloud, kept in its state directory."""
 
+from collections.abc import Iterable
 import contextlib
 import json
 import os
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import layout
+from nova_lite.verify import findings
 from nova_lite.verify import invariants
+from nova_lite.verify import settling
 
 FILE = 'verify.json'
-# Findings that are kept; all are counted.
+# The number of findings that are kept. All findings are counted.
 MOST = 100
 
+Json: typing.TypeAlias = dict[str, typing.Any]
 
-def record(directory, verdict):
-    """Keep a settling.Verdict as the last one."""
+
+def record(directory: str, verdict: settling.Verdict) -> None:
+    """Keep the verdict of `nova-lite verify` as the last verdict on a cloud."""
     found = {
         'at': runtime.now().isoformat(timespec='seconds'),
         'result': str(verdict.result),
@@ -26,33 +32,34 @@ def record(directory, verdict):
         'unsettled': len(verdict.unsettled),
     }
     path = os.path.join(directory, 'run', FILE)
-    # Without the directory the cloud has never run.
+    # A cloud without the directory has never run.
     if os.path.isdir(os.path.dirname(path)):
         layout.write(path, json.dumps(found))
 
 
-def last(directory):
-    """Return the last verdict as plain values, None before the first."""
+def last(directory: str) -> Json | None:
+    """Return the last verdict on a cloud as JSON, None if there is none."""
     with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, 'run', FILE)) as file:
-        return json.load(file)
+        verdict: Json = json.load(file)
+        return verdict
     return None
 
 
-def forget(directory):
-    """Remove the last verdict: the cloud has another state since."""
+def forget(directory: str) -> None:
+    """Remove the last verdict on a cloud whose state was replaced."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(directory, 'run', FILE))
 
 
-def _names(findings):
-    """Return the invariants that findings are about, of all and not only of those kept."""
-    return sorted({each.invariant for each in findings})
+def _names(found: Iterable[findings.Finding]) -> list[str]:
+    """Return the names of the invariants that findings are about, sorted."""
+    return sorted({each.invariant for each in found})
 
 
-def _titles():
-    """Return [[invariant, title], ...], the first title of each."""
-    titles = {}
+def _titles() -> list[tuple[str, str]]:
+    """Return [(invariant, title), ...] with the title of the first check of each invariant."""
+    titles: dict[str, str] = {}
     for check in invariants.every():
-        name, _colon, title = check.__doc__.partition('\n')[0].partition(': ')
+        name, _colon, title = (check.__doc__ or '').partition('\n')[0].partition(': ')
         titles.setdefault(name, title.rstrip('.'))
     return sorted(titles.items(), key=lambda item: (len(item[0]), item))

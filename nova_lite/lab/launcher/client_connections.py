@@ -1,26 +1,32 @@
 """Connections to the clouds of a clouds.yaml, without settings of the environment."""
 
+import typing
+
 from keystoneauth1 import session
 from openstack import connection
 from openstack.config import loader
 import requests
 
-# The administrator's.
+# The clouds of the administrator and of the user in clouds.yaml.
 ADMIN = 'nova-lite'
-# The user's.
 DEMO = 'nova-lite-demo'
 
 
-def connect(path, name=ADMIN, **options):
-    """Return a Connection to the cloud called `name` in the file at `path`."""
+def connect(path: str, name: str = ADMIN, **options: typing.Any) -> connection.Connection:
+    """Return a connection to the cloud `name` of the clouds.yaml at `path`.
+
+    options: settings that replace those of the file
+    """
     config = loader.OpenStackConfig(
-        config_files=[path], load_envvars=False, session_constructor=_session
+        config_files=[path], load_envvars=False, session_constructor=_Session
     )
     return connection.Connection(config=config.get_one(name, **options))
 
 
-def _session(**options):
-    # The environment may have a proxy, and passwords for hosts.
-    plain = requests.Session()
-    plain.trust_env = False
-    return session.Session(session=plain, **options)
+class _Session(session.Session):
+    """A session that ignores the proxy and the passwords of the environment."""
+
+    def __init__(self, **options: typing.Any) -> None:
+        plain = requests.Session()
+        plain.trust_env = False
+        super().__init__(session=plain, **options)

@@ -1,10 +1,11 @@
 """The clock of an embedded cloud, kept in its state directory.
 
-A cloud whose clock was advanced has records in the future of this machine, so the clock
-stays ahead when the cloud is started again, and in commands that read its databases. That of
-a cloud from a snapshot continues where the snapshot was taken, mostly in the past.
+A cloud whose clock was advanced has records in the future of this machine. So its clock stays ahead
+when the cloud is started again, and in commands that read its databases. The clock of a cloud from
+a snapshot continues at the time when the snapshot was taken, which is usually in the past.
 """
 
+from collections.abc import Iterator
 import contextlib
 import json
 import os
@@ -19,16 +20,16 @@ from nova_lite.lab.testclock import control
 
 
 @contextlib.contextmanager
-def installed(directory):
-    """Use the clock of the cloud in a state directory in this process; yield its Control."""
+def installed(directory: str) -> Iterator[control.Control]:
+    """Use the clock of the cloud in a state directory in this process. Yield its Control."""
     found = _read(directory)
     clock = clock_module.Clock(found['ahead_s'], found['set_by_s'])
     writing, written = runtime.Lock(), found['ahead_s']
 
-    def record(seconds):
+    def record(seconds: float) -> None:
         nonlocal written
         with writing:
-            # A reset resumes a clock that mostly was not changed.
+            # A reset calls this, mostly without a change.
             if seconds != written:
                 _write(directory, ahead_s=seconds, set_by_s=found['set_by_s'])
                 written = seconds
@@ -37,23 +38,23 @@ def installed(directory):
         yield control.Control(clock, record)
 
 
-def set_to(directory, timestamp):
+def set_to(directory: str, timestamp: float) -> None:
     """Set the time at which the clock of a stopped cloud continues, in seconds since the epoch."""
     seconds = timestamp - runtime.timestamp()
     _write(directory, ahead_s=seconds, set_by_s=seconds)
 
 
-def ahead_s(directory):
+def ahead_s(directory: str) -> float:
     """Return by how many seconds the clock of a cloud is ahead of this machine's."""
     return _read(directory)['ahead_s']
 
 
-def _write(directory, **values):
+def _write(directory: str, **values: float) -> None:
     layout.write(os.path.join(directory, state_dir.CLOCK), json.dumps(values))
 
 
-def _read(directory):
-    """Return {ahead_s, set_by_s}. set_by_s: by how much its time of day was set at its beginning"""
+def _read(directory: str) -> dict[str, float]:
+    """Return {ahead_s, set_by_s}; see testclock.clock.Clock."""
     path = os.path.join(directory, state_dir.CLOCK)
     if not os.path.exists(path):
         return {'ahead_s': 0.0, 'set_by_s': 0.0}

@@ -238,8 +238,8 @@ class Snapshots:
             saved = tuple(saved) if isinstance(saved, list) else saved
             if saved != now:
                 raise self._other(name, what, f': {saved}, not {now}')
-        secrets = found.manifest.files.get(layout.SECRETS, {}).get('sha256')
-        if secrets != _digest(self._places.path(layout.SECRETS)):
+        secrets = found.manifest.files.get(layout.SECRETS)
+        if secrets is None or secrets['sha256'] != _digest(self._places.path(layout.SECRETS)):
             raise self._other(name, 'passwords')
         return found
 

@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import json
 import os
+import typing
 
 import requests
 
@@ -19,22 +20,27 @@ from nova_lite.lab.launcher import running
 
 NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
 ANSWER_S = 10
-# A file system with less space is full: SQLite cannot write the smallest change.
+# With less space SQLite cannot write the smallest change: the file system counts as full.
 LEAST_FREE_BYTES = 64 * 1024
 
+Json: typing.TypeAlias = dict[str, typing.Any]
 
-def state_of(directory):
-    """Return whether the cloud of a state directory runs, without asking its daemons."""
+
+def state_of(directory: str) -> str:
+    """Return whether the cloud of a state directory runs, without requests to its daemons."""
     if running.read(directory) is not None:
         return RUNNING
     return NOT_RUNNING if lock.holder(directory) is None else STARTING
 
 
-def read(directory):
-    """Return the state, URLs, unhealthy daemons, and as `_control`, in JSON's terms."""
+def read(directory: str) -> Json:
+    """Return the state, the URLs, the unhealthy daemons and the problem of a cloud, as JSON.
+
+    An embedded cloud also has its time, faults and stopped moves.
+    """
     found = running.read(directory)
-    urls = None if found is None else _health_urls(directory)
-    if urls is None:
+    urls = _health_urls(directory)
+    if found is None or urls is None:
         pid = lock.holder(directory)
         state = NOT_RUNNING if pid is None else STARTING
         shown = {'state': state, 'state_dir': os.path.abspath(directory), 'pid': pid}
@@ -53,25 +59,25 @@ def read(directory):
     }
 
 
-def _disk(directory):
-    """Return the problem of a file system without space for the state directory; {} else."""
+def _disk(directory: str) -> Json:
+    """Return {problem} if the file system of the state directory is full, otherwise {}."""
     try:
         found = os.statvfs(directory)
     except FileNotFoundError:
         return {}
     is_full = found.f_bavail * found.f_frsize < LEAST_FREE_BYTES
-    # Some file systems do not count their files.
+    # f_files is 0 on file systems that do not count their files.
     is_full = is_full or (found.f_files > 0 and found.f_favail == 0)
     return {'problem': f'disk full: {os.path.abspath(directory)}'} if is_full else {}
 
 
-def _control(directory):
-    """Return the problem, clock, faults and stopped moves of an embedded cloud; {} of another.
+def _control(directory: str) -> Json:
+    """Return {problem, time, faults, stopped} of an embedded cloud, {} of another cloud.
 
-    problem: why it refuses all requests, None while it does not
+    problem: why the cloud refuses all requests, or None
     """
     client = control_client.Client(directory, timeout_s=ANSWER_S)
-    found = {}
+    found: Json = {}
     with contextlib.suppress(exception.Unavailable, control_client.Refused):
         found['problem'] = client.get('problem')['problem']
         clock, shown = client.get('clock'), client.get('faults')
@@ -81,18 +87,19 @@ def _control(directory):
     return found
 
 
-def _health_urls(directory):
-    """Return {daemon: URL of its health endpoint}, None if `up --fresh` has removed them."""
+def _health_urls(directory: str) -> dict[str, str] | None:
+    """Return {daemon: URL of its health endpoint}, None if `up --fresh` has deleted the file."""
     try:
         with open(os.path.join(directory, layout.HEALTH)) as file:
-            return json.load(file)
+            urls: dict[str, str] = json.load(file)
+            return urls
     except FileNotFoundError:
         return None
 
 
-def _is_healthy(url):
+def _is_healthy(url: str) -> bool:
     with requests.Session() as session:
-        # A proxy of the environment does not reach this machine.
+        # The proxy of the environment cannot reach this machine.
         session.trust_env = False
         try:
             return session.get(f'{url}/healthcheck', timeout=ANSWER_S).ok

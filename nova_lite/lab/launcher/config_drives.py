@@ -4,14 +4,19 @@ import glob
 import os
 import pathlib
 import sys
+import typing
 
 from nova_lite import exception
 from nova_lite.lab import server_names
 from nova_lite.lab.console import output
 from nova_lite.lab.launcher import deployed_files
+from nova_lite.lab.launcher import which_cloud
 from nova_lite.metadata import drive
 from nova_lite.terminal import text_tables
 from nova_lite.virt.sim import census
+
+# {path in a config drive: content}
+Files: typing.TypeAlias = dict[str, bytes]
 
 
 class NoConfigDrive(exception.NotFound):
@@ -21,8 +26,8 @@ class NoConfigDrive(exception.NotFound):
     )
 
 
-def find(cloud, server):
-    """Return {path: content} of a server's config drive. Raise InstanceNotFound, NoConfigDrive."""
+def find(cloud: which_cloud.Cloud, server: str) -> Files:
+    """Return the files in the config drive of a server. Raise InstanceNotFound, NoConfigDrive."""
     with server_names.cells_of(cloud.conf()) as cells:
         uuid = server_names.uuid_of(cells, server)
     for path in _guests(cloud):
@@ -32,36 +37,38 @@ def find(cloud, server):
     raise NoConfigDrive(uuid=uuid)
 
 
-def _guests(cloud):
-    """Return the paths of the files of guests that can be read here."""
+def _guests(cloud: which_cloud.Cloud) -> list[str]:
+    """Return the paths of the files with guests that this user can read."""
     if cloud.deployed:
         found = deployed_files.computes(cloud.directory)
         return [each.guests for each in found if each.is_readable()]
     return sorted(glob.glob(os.path.join(cloud.directory, 'guests', '*', 'guests.sqlite')))
 
 
-def show(files, *, as_json):
-    """Print the paths and sizes of the files of a drive."""
-    sizes = [{'path': path, 'bytes': len(files[path])} for path in sorted(files)]
+def show(files: Files, *, as_json: bool) -> None:
+    """Print the path and the size of each file of a config drive."""
+    sizes: list[dict[str, str | int]] = [
+        {'path': path, 'bytes': len(files[path])} for path in sorted(files)
+    ]
     output.show(sizes, _show, as_json=as_json)
 
 
-def _show(sizes):
-    text_tables.show(('path', 'bytes'), [each.values() for each in sizes])
+def _show(sizes: list[dict[str, str | int]]) -> None:
+    text_tables.show(('path', 'bytes'), [tuple(each.values()) for each in sizes])
 
 
-def print_file(files, path):
-    """Write the content of a file of a drive to standard output. Raise Invalid without it."""
+def print_file(files: Files, path: str) -> None:
+    """Write the content of a file of a config drive to standard output. Raise Invalid."""
     if path not in files:
         raise exception.Invalid(reason=f'the config drive has no file {path}')
     sys.stdout.buffer.write(files[path])
     sys.stdout.flush()
 
 
-def write(files, path):
-    """Write the files of a drive below a new directory. Raise Invalid if it exists.
+def write(files: Files, path: str) -> None:
+    """Write the files of a config drive to a new directory. Raise Invalid if it exists.
 
-    Only their owner may read them: they contain the administrator's password.
+    Only the owner can read the directory: the files contain the password of the administrator.
     """
     directory = pathlib.Path(path)
     try:

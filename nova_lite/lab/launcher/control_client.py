@@ -1,6 +1,7 @@
 """Requests to the control endpoint of the cloud that runs in a state directory."""
 
 import json
+import typing
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -31,23 +32,23 @@ class Refused(exception.NovaLiteError):
 
 
 class Client:
-    """Calls the control endpoint. directory: the state directory of the cloud"""
+    """Sends requests to the control endpoint of the cloud in a state directory."""
 
-    def __init__(self, directory, *, timeout_s=TIMEOUT_S):
+    def __init__(self, directory: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._directory, self._timeout_s = directory, timeout_s
 
-    def get(self, name, /, **arguments):
-        """Return the answer to GET /control/NAME. Raise as `post`."""
+    def get(self, name: str, /, **arguments: str) -> endpoint.Json:
+        """Return the answer to GET /control/NAME. Raise errors as `post` does."""
         return self._send(f'{name}?{urllib.parse.urlencode(arguments)}')
 
-    def post(self, name, /, **arguments):
+    def post(self, name: str, /, **arguments: typing.Any) -> endpoint.Json:
         """Return the answer to POST /control/NAME.
 
-        Raise Refused with the reason of the cloud, Unavailable if it does not run or answer.
+        Raise Refused with the reason of the cloud, Unavailable if the cloud does not run or answer.
         """
         return self._send(name, body=arguments)
 
-    def _place(self):
+    def _place(self) -> local_endpoint.Place:
         if lock.holder(self._directory) is None:
             up = state_dir.command('up', self._directory)
             raise self._unavailable(f'it does not run. Start it with `{up}`')
@@ -57,16 +58,17 @@ class Client:
             is_ready = running.read(self._directory) is not None
             raise self._unavailable(OF_PROCESSES if is_ready else STARTING) from error
 
-    def _unavailable(self, reason):
+    def _unavailable(self, reason: object) -> exception.Unavailable:
         return exception.Unavailable(service=f'The cloud in {self._directory}', reason=reason)
 
-    def _send(self, path, **options):
+    def _send(self, path: str, body: object = None) -> endpoint.Json:
         place = self._place()
         try:
             with local_endpoint.send(
-                place, endpoint.PREFIX + path, self._timeout_s, **options
+                place, endpoint.PREFIX + path, self._timeout_s, body=body
             ) as answer:
-                return json.load(answer)
+                found: endpoint.Json = json.load(answer)
+                return found
         except urllib.error.HTTPError as error:
             raise Refused(reason=json.load(error)['error']) from error
         except TimeoutError as error:

@@ -1,18 +1,25 @@
 """The configuration of each daemon of a cloud, as sections and options.
 
-A compute gets the bus of its cell and the neighbours, and no database.
+urls: {service: URL} of the services of the cloud, as other daemons reach them
 """
+
+from collections.abc import Mapping
+import typing
 
 from nova_lite.lab.launcher import layout
 
-# All is on one machine: a call that takes longer was lost with a process that died.
+# All daemons run on one machine: a call that takes longer was lost with a process that died.
 RPC_TIMEOUT_S = 20
 
+Options: typing.TypeAlias = layout.Options
+Sections: typing.TypeAlias = dict[str, Options]
+Urls: typing.TypeAlias = Mapping[str, str]
 
-def everyone(places, urls):
-    """Sections that every daemon needs: neighbours and who we are to them."""
+
+def everyone(places: layout.Layout, urls: Urls) -> Sections:
+    """Return the sections for all daemons: other services, and the user for requests to them."""
     noauth = places.settings.auth == 'noauth'
-    # In one process no client can consume them; `nova-lite events` listens there.
+    # Clients cannot reach the buses of one process; `nova-lite events` reads its notifications.
     notifies = {'driver': 'messagingv2'} if places.settings.bus else {}
     return {
         'DEFAULT': {'state_path': places.root, 'rpc_response_timeout': RPC_TIMEOUT_S},
@@ -29,8 +36,8 @@ def everyone(places, urls):
     }
 
 
-def credentials(places, urls, user):
-    """keystoneauth1's options for one of our service users."""
+def credentials(places: layout.Layout, urls: Urls, user: str) -> Options:
+    """Return the options of keystoneauth1 for requests as `user` of the project service."""
     return {
         'auth_type': 'password',
         'auth_url': urls['simcloud'] + '/identity/v3',
@@ -42,8 +49,8 @@ def credentials(places, urls, user):
     }
 
 
-def control(places, urls):
-    """Return the options of API, super-conductor and scheduler: top bus and API database."""
+def control(places: layout.Layout, urls: Urls) -> Sections:
+    """Return the sections for API, super-conductor and scheduler: top bus and API database."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {'transport_url': places.bus_url(layout.TOP), 'host': 'top'}
     sections['api_database'] = {'connection': places.database_url(layout.API)}
@@ -64,8 +71,11 @@ def control(places, urls):
     return sections
 
 
-def metadata(places, port=None):
-    """Return the metadata service: the databases alone. port: of a process of its own"""
+def metadata(places: layout.Layout, port: int | None = None) -> Sections:
+    """Return the sections for the metadata service, which uses only databases.
+
+    port: None if the service shares the process of the cloud
+    """
     return {
         'DEFAULT': {'state_path': places.root},
         'api_database': {'connection': places.database_url(layout.API)},
@@ -77,16 +87,16 @@ def metadata(places, port=None):
     }
 
 
-def cell_conductor(places, urls, cell):
-    """Return a cell conductor: the bus and the database of its cell, no other."""
+def cell_conductor(places: layout.Layout, urls: Urls, cell: str) -> Sections:
+    """Return the sections for a conductor of a cell: its bus and its database, and no other."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {'transport_url': places.bus_url(cell), 'host': f'{cell}-conductor'}
     sections['database'] = {'connection': places.database_url(cell)}
     return sections
 
 
-def compute(places, urls, cell):
-    """Return a compute process: the bus of its cell, its hosts, and no database."""
+def compute(places: layout.Layout, urls: Urls, cell: str) -> Sections:
+    """Return the sections for a compute process: the bus of its cell, hosts, and no database."""
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {
         'transport_url': places.bus_url(cell),
@@ -101,8 +111,8 @@ def compute(places, urls, cell):
     return sections
 
 
-def simcloud(places, urls, port):
-    """Return the stand-ins for Keystone, Glance, Neutron, Cinder and Manila."""
+def simcloud(places: layout.Layout, urls: Urls, port: int) -> Sections:
+    """Return the sections for simcloud: Keystone, Glance, Neutron, Cinder and Manila."""
     return {
         'simcloud': {
             **places.secrets,
@@ -118,8 +128,8 @@ def simcloud(places, urls, port):
     }
 
 
-def placement(places, urls, port):
-    """Placement, with its own database and its own service user."""
+def placement(places: layout.Layout, urls: Urls, port: int) -> Sections:
+    """Return the sections for placement, with a database and a service user."""
     return {
         'placement_server': {
             'port': port,
@@ -131,3 +141,12 @@ def placement(places, urls, port):
             'www_authenticate_uri': f'{places.public_url}/identity',
         },
     }
+
+
+def embedded(places: layout.Layout, urls: Urls) -> dict[str, Sections]:
+    """Return {name: sections} of the daemons of a cloud in one process."""
+    found = {'control': control(places, urls), 'metadata': metadata(places)}
+    for cell in places.cell_names:
+        found[f'conductor-{cell}'] = cell_conductor(places, urls, cell)
+        found[f'compute-{cell}'] = compute(places, urls, cell)
+    return found

@@ -1,9 +1,14 @@
 """Scheduling decisions that the schedulers of a cloud have in memory.
 
-All schedulers are asked over RPC. An embedded cloud is asked over a local HTTP connection,
-since its buses are private.
+The schedulers of daemons in processes are asked over RPC, the scheduler of an embedded cloud over
+HTTP, because its buses are inside its process.
 """
 
+import typing
+
+from oslo_config import cfg
+
+from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.daemons import local_endpoint
@@ -14,12 +19,15 @@ from nova_lite.rpc.methods import scheduler
 
 BINARY = 'nova-scheduler'
 
+# The result of SchedulerAPI.why.
+Decision: typing.TypeAlias = dict[str, typing.Any]
 
-def find(conf, server, host=None):
-    """Return what SchedulerAPI.why returns, the newest if several schedulers have a decision.
 
-    conf: of a control daemon. Raise InstanceNotFound or NoUniqueMatch for a name; DecisionNotFound
-    or Invalid if no scheduler has a decision.
+def find(conf: cfg.ConfigOpts, server: str, host: str | None = None) -> Decision:
+    """Return the newest decision about a server.
+
+    host: see SchedulerAPI.why; conf: of a control daemon. Raise InstanceNotFound or NoUniqueMatch
+    for the name of a server, DecisionNotFound or Invalid if no scheduler has a decision.
     """
     with server_names.cells_of(conf) as cells:
         uuid = server_names.uuid_of(cells, server)
@@ -28,10 +36,12 @@ def find(conf, server, host=None):
         return ask_all(conf, cells, uuid, host)
 
 
-def ask_all(conf, cells, uuid, host):
-    """Return what SchedulerAPI.why returns, from all schedulers that are up.
+def ask_all(
+    conf: cfg.ConfigOpts, cells: cells_module.Cells, uuid: str, host: str | None
+) -> Decision:
+    """Ask all schedulers that are up over RPC. Return the newest decision.
 
-    Only the one that decided has the decision in memory.
+    Only the scheduler that decided has the decision in memory. Raise as `find`.
     """
     rows = cells.cell0.db.read(services.every, binary=BINARY)
     names = [row.host for row in rows if services.is_up(row, conf.service_down_time)]
@@ -43,7 +53,7 @@ def ask_all(conf, cells, uuid, host):
             try:
                 answers.append(caller.why(context.admin(), uuid, host, scheduler=name))
             except exception.DecisionNotFound:
-                continue  # another one's
+                continue  # another scheduler has decided
             except exception.Unavailable:
                 silent.append(name)
     finally:

@@ -9,11 +9,11 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import state_dir
 
-# A directory without one of these files is none of a cloud.
+# A directory without one of these files is not the state directory of a cloud.
 MADE = (layout.SECRETS, layout.METADATA_SECRET, lock.LOCK)
 
 
-def delete(directory):
+def delete(directory: str) -> None:
     """Delete the state directory of a cloud that has stopped. Raise Invalid, InUse, Unavailable."""
     for name in MADE:
         state_dir.existing(directory, name)
@@ -37,23 +37,23 @@ def delete(directory):
         places.release()
 
 
-def _remove(root):
-    """Remove a directory, of which a cloud that is started meanwhile has no part."""
+def _remove(root: str) -> None:
+    """Remove a directory under another name, so that a cloud may be started there meanwhile."""
     doomed = f'{root}.deleted'
     try:
         os.rename(root, doomed)
     except OSError as error:
-        # It is where something is mounted.
+        # The directory is a mount point.
         if error.errno != errno.EBUSY:
             raise
         doomed = root
     shutil.rmtree(doomed)
 
 
-def _require_files(directory):
+def _require_files(directory: str) -> None:
     """Raise Invalid if the databases of a cloud are not files of its state directory."""
     if not state_dir.control_conf(directory).api_database.connection.startswith('sqlite:'):
         raise exception.Invalid(
-            reason=f'the databases of the cloud in {directory} are on a server (--db), where they would '
-            'be left. Delete them there, and then the directory'
+            reason=f'the databases of the cloud in {directory} are on a server (--db), and would '
+            'stay there. Delete them there, and then the directory'
         )

@@ -1,34 +1,40 @@
-"""Incarnations that have ended: their daemons are stopped while the next ones already work.
+"""Incarnations that have ended: their daemons stop while those of the next one already work.
 
-They do no harm (`nova_lite.incarnation`), and their threads end when they next want something.
-What is left of them in memory are cycles, for which the interpreter looks rarely; a cloud that is
-reset a thousand times would grow by them. The C library keeps what they held, in small pieces,
-until it is asked to give it back.
+The daemons of an ended incarnation have no more effects (`nova_lite.incarnation`), and their
+threads end with their next effect. Their objects in memory are cycles, which the interpreter
+collects rarely, so a cloud that is reset a thousand times would grow. The C library keeps the
+memory of these objects in small pieces until `malloc.trim`.
 """
 
 import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
 import contextlib
 import functools
 import gc
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import malloc
 
-# A cloud that is reset faster than daemons stop waits for the oldest of so many.
+# With more incarnations whose daemons have not stopped, a reset waits for the oldest one.
 MOST = 6
-# An incarnation leaves less than 1 MB. To look for it takes about 0.1 s of processor time.
+# An incarnation leaves less than 1 MB. A collection takes about 0.1 s of processor time.
 COLLECT_EVERY = 10
+
+Call: typing.TypeAlias = Callable[[], object]
 
 
 class Ended:
-    """Stops what has ended, each incarnation in a thread of its own."""
+    """Stops the daemons of ended incarnations, each incarnation in a separate thread."""
 
-    def __init__(self):
-        self._threads = collections.deque()
+    def __init__(self) -> None:
+        self._threads: collections.deque[runtime.Thread] = collections.deque()
         self._count = 0
 
-    def add(self, stops):
-        """Call functions in a thread. stops: lists of those that are called together"""
+    def add(self, stops: Sequence[Sequence[Call]]) -> None:
+        """Call functions in a new thread. stops: groups of functions that are called together"""
         self._count += 1
         last = _free if self._count % COLLECT_EVERY == 0 else None
         self._threads.append(runtime.spawn(_run, stops, last, name='ended'))
@@ -37,14 +43,14 @@ class Ended:
         if len(self._threads) > MOST:
             self._threads.popleft().join()
 
-    def wait(self):
-        """Wait until all have stopped."""
+    def wait(self) -> None:
+        """Wait until the daemons of all ended incarnations have stopped."""
         while self._threads:
             self._threads.popleft().join()
 
 
-def _run(stops, last):
-    # All are called, also after an error, which ends the thread.
+def _run(stops: Sequence[Sequence[Call]], last: Call | None) -> None:
+    # All functions are called, also after an error, which then ends the thread.
     with contextlib.ExitStack() as stack:
         if last is not None:
             stack.callback(last)
@@ -52,13 +58,13 @@ def _run(stops, last):
             stack.callback(functools.partial(together, group))
 
 
-def _free():
-    """Free what has ended, and give its memory back to the system where the C library can."""
+def _free() -> None:
+    """Collect the objects of ended incarnations, and return their memory to the system."""
     gc.collect()
     malloc.trim()
 
 
-def together(calls):
-    """Make calls at the same time, each in a thread, and wait until all have ended."""
+def together(calls: Iterable[Call]) -> None:
+    """Call functions at the same time, each in a thread, and wait until all have ended."""
     for thread in [runtime.spawn(call) for call in calls]:
         thread.join()

@@ -1,8 +1,11 @@
 """Read the notifications of a running cloud as they arrive, and format them for people."""
 
+from collections.abc import Generator
 import json
 import sys
+import typing
 
+from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
 
@@ -20,6 +23,8 @@ LOG = log.getLogger(__name__)
 LOOK_S = 1.0
 AGAIN_S = 2.0
 
+Messages: typing.TypeAlias = Generator[tap.Notification, None, None]
+
 
 class NotSent(exception.Invalid):
     msg = (
@@ -28,10 +33,10 @@ class NotSent(exception.Invalid):
     )
 
 
-def follow(conf):
-    """Yield the notifications of every bus, and {'dropped': number} where some were lost.
+def follow(conf: cfg.ConfigOpts) -> Messages:
+    """Yield the notifications of all buses, and {'dropped': number} where some were lost.
 
-    Raise NotSent if none is sent.
+    Raise NotSent if the daemons send no notifications.
     """
     if conf.transport_url.startswith(transport.EMBEDDED):
         return _of_embedded(conf)
@@ -40,10 +45,11 @@ def follow(conf):
     return _of_buses(conf)
 
 
-def show(conf, *, server, count, as_json):
-    """Print notifications as they arrive, each in a line, until an interrupt.
+def show(conf: cfg.ConfigOpts, *, server: str | None, count: int | None, as_json: bool) -> None:
+    """Print notifications as they arrive, one in each line, until an interrupt.
 
-    server: uuid of the only one of interest, or None; count: after how many to end, or None
+    server: uuid; print only notifications about this server
+    count: number of notifications after which to end, or None
     """
     found = follow(conf)
     shown = 0
@@ -64,20 +70,21 @@ def show(conf, *, server, count, as_json):
         found.close()
 
 
-def _listening(count):
+def _listening(count: object) -> None:
     print(f'Following the notifications of {count} buses', file=sys.stderr, flush=True)
 
 
-def _of_embedded(conf):
+def _of_embedded(conf: cfg.ConfigOpts) -> Messages:
     found = events_endpoint.follow(conf.state_path)
     next(found)
     _listening('all')
     yield from (message for message in found if message is not None)
 
 
-def _of_buses(conf):
-    """Yield messages of every bus as they arrive. Reconnect to a bus that was lost."""
-    stopping, arrived = runtime.Event(), runtime.Queue()
+def _of_buses(conf: cfg.ConfigOpts) -> Messages:
+    """Yield the messages of all buses as they arrive. Reconnect to a bus after a failure."""
+    stopping = runtime.Event()
+    arrived: runtime.Queue[tap.Notification] = runtime.Queue()
     urls = _urls(conf)
     ready = [runtime.Event() for _url in urls]
     threads = [
@@ -96,7 +103,7 @@ def _of_buses(conf):
             thread.join()
 
 
-def _urls(conf):
+def _urls(conf: cfg.ConfigOpts) -> list[str]:
     only = conf.oslo_messaging_notifications.transport_url
     if only:
         return [only]
@@ -111,8 +118,15 @@ def _urls(conf):
     return list(dict.fromkeys(urls))
 
 
-def _follow(conf, url, arrived, *, stopping, began):
-    """Run in a thread: put the messages of one bus into `arrived`.
+def _follow(
+    conf: cfg.ConfigOpts,
+    url: str,
+    arrived: runtime.Queue[tap.Notification],
+    *,
+    stopping: runtime.Event,
+    began: runtime.Event,
+) -> None:
+    """Put the messages of one bus into `arrived`, in a thread.
 
     began: set when the bus is connected, and after the first failure to connect
     """
@@ -136,15 +150,15 @@ def _follow(conf, url, arrived, *, stopping, began):
             with_queue.close()
 
 
-def server_of(message):
-    """Return the uuid of the server a notification is about, or None."""
-    data = message['payload'].get('nova_object.data', {})
+def server_of(message: tap.Notification) -> str | None:
+    """Return the uuid of the server that a notification is about, or None."""
+    data: dict[str, typing.Any] = message['payload'].get('nova_object.data', {})
     if message['event_type'].startswith('instance.'):
         return data.get('uuid')
     return data.get('instance_uuid')
 
 
-def line_of(message):
+def line_of(message: tap.Notification) -> str:
     """Return a notification as one line for people."""
     data = message['payload'].get('nova_object.data', {})
     fault = data.get('fault') or data.get('reason')

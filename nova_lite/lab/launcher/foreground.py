@@ -1,5 +1,6 @@
 """The process of `nova-lite up`: a cloud from its start to the signal that ends it."""
 
+from collections.abc import Iterator
 import contextlib
 import dataclasses
 import json
@@ -28,22 +29,31 @@ from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.lab.launcher.cloud_file import starting
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
 
-# Memory that is free goes back to the system so often. It takes 5 ms of processor time.
+# Seconds between returns of free memory to the system, which take 5 ms of processor time.
 TRIM_S = 60
 
 
-def run(settings, *, fresh=False, detach=False, until_exit=None, snapshot=None, described=None):
-    """Start the cloud of these settings, print how to use it, wait for a signal, stop it.
+def run(
+    settings: layout.Settings,
+    *,
+    fresh: bool = False,
+    detach: bool = False,
+    until_exit: int | None = None,
+    snapshot: cloud_snapshots.Snapshot | None = None,
+    described: file_settings.Described | None = None,
+) -> running.Running:
+    """Start a cloud, print how to use it, wait for a signal, stop the cloud, and exit.
 
     fresh: delete the former cloud first
-    detach: print nothing, and return the Running when a child process runs the cloud
-    until_exit: stop the cloud when this process ends
-    snapshot: the snapshots.Snapshot that a new cloud continues with
-    described: the cloud_file.settings.Described of its file, None without one
+    detach: print nothing, and return the services as soon as a child process runs the cloud
+    until_exit: descriptor of a process; stop the cloud when the process ends
+    snapshot: the snapshot that a new cloud continues with
+    described: the contents of the file of the cloud, or None
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
@@ -81,8 +91,8 @@ def run(settings, *, fresh=False, detach=False, until_exit=None, snapshot=None, 
 
 
 @contextlib.contextmanager
-def _clock(cloud):
-    """Use a clock that can be changed if all daemons are in this process."""
+def _clock(cloud: make.Cloud) -> Iterator[None]:
+    """Use a clock that can be changed, if all daemons are in this process."""
     if cloud.places.settings.bus:
         yield
         return
@@ -90,8 +100,15 @@ def _clock(cloud):
         yield
 
 
-def _serve(cloud, fresh, signals, *, snapshot, described):
-    """Run the cloud until a signal asks for its end. snapshot, described: as of `run`"""
+def _serve(
+    cloud: make.Cloud,
+    fresh: bool,
+    signals: lifetime.Signals,
+    *,
+    snapshot: cloud_snapshots.Snapshot | None,
+    described: file_settings.Described | None,
+) -> None:
+    """Run the cloud until a signal requests its end. snapshot, described: see `run`"""
     began = runtime.monotonic()
     try:
         _start(cloud, fresh, described)
@@ -123,34 +140,33 @@ def _serve(cloud, fresh, signals, *, snapshot, described):
     _say('Stopped')
 
 
-def _say(text):
-    """Print a line. A full disk, or a terminal that is gone, does not end the cloud."""
+def _say(text: str) -> None:
+    """Print a line. The cloud continues if the disk is full or the terminal is closed."""
     with contextlib.suppress(OSError):
         print(text, flush=True)
 
 
-def _start(cloud, fresh, described):
+def _start(cloud: make.Cloud, fresh: bool, described: file_settings.Described | None) -> None:
     settings = cloud.places.settings
     hosts = f'{options.written(settings.hosts)} hosts'
     if isinstance(settings.hosts, int):
         hosts += ' each'
     title = f'Starting {settings.cells} cells with {hosts} in {cloud.places.root}'
     with progress_display.Steps(title) as steps:
-        options_ = {} if settings.bus else {'keep': True}
-        if described is not None:
+        if described is None:
+            cloud.start(fresh=fresh, progress=steps.begin)
+            return
 
-            def fill():
-                steps.begin(f'objects of {described.document.path}')
-                starting.fill(cloud.places, described)
+        def fill() -> None:
+            steps.begin(f'objects of {described.document.path}')
+            starting.fill(cloud.places, described)
 
-            options_['fill'] = fill
-        cloud.start(fresh=fresh, progress=steps.begin, **options_)
-    if described is not None:
-        starting.apply(cloud.places, described)
+        cloud.start(fresh=fresh, progress=steps.begin, fill=fill)
+    starting.apply(cloud.places, described)
 
 
-def _await(places, child):
-    """Wait until the cloud of a child process is ready, and return its Running."""
+def _await(places: layout.Layout, child: int) -> running.Running:
+    """Wait until the cloud of a child process is ready. Return its services."""
     try:
         return running.wait_ready(places.root, child)
     except KeyboardInterrupt:
@@ -158,8 +174,15 @@ def _await(places, child):
         raise
 
 
-def show(ready, settings, snapshot, *, as_json, described=None):
-    """Print how to use a cloud that is detached. snapshot, described: as of `run`"""
+def show(
+    ready: running.Running,
+    settings: layout.Settings,
+    snapshot: cloud_snapshots.Snapshot | None,
+    *,
+    as_json: bool,
+    described: file_settings.Described | None = None,
+) -> None:
+    """Print how to use a detached cloud. snapshot, described: see `run`"""
     places = layout.Layout(settings)
     if as_json:
         found = {'state_dir': places.root, **dataclasses.asdict(ready)}
@@ -173,20 +196,20 @@ def show(ready, settings, snapshot, *, as_json, described=None):
     print(f'{continued(snapshot)}\n{next_start(places, described)}\n`{stop}` stops the cloud.')
 
 
-def continued(snapshot):
-    """Return a paragraph on the snapshot that a cloud continues with; empty without one."""
+def continued(snapshot: cloud_snapshots.Snapshot | None) -> str:
+    """Return a paragraph about the snapshot that a cloud continues with, '' without one."""
     if snapshot is None:
         return ''
     taken_at = cloud_snapshots.describe(snapshot.manifest)['taken_at']
     made = options.words(snapshot.manifest.settings, always=('cells', 'hosts'))
     return (
-        f'\nThe cloud continues with a snapshot of {taken_at}, of a cloud that was made with:\n'
+        f'\nThe cloud continues with a snapshot of {taken_at}, of a cloud that was created with:\n'
         f'  {made}\n'
     )
 
 
-def next_start(places, described=None):
-    """Return how to start a cloud again, without the URLs of servers, which have passwords."""
+def next_start(places: layout.Layout, described: file_settings.Described | None = None) -> str:
+    """Return a text about the next start, without the URLs of servers, which have passwords."""
     if described is None:
         given = options.words(vars(places.settings))
     else:
@@ -196,8 +219,8 @@ def next_start(places, described=None):
     return f'The next `{up}`{servers} continues with the same servers.'
 
 
-def usage(ready, places):
-    """Return what a user pastes into a shell to use a cloud."""
+def usage(ready: running.Running, places: layout.Layout) -> str:
+    """Return commands that a user pastes into a shell to use a cloud, and its URLs."""
     text = f"""
   export OS_CLIENT_CONFIG_FILE={shlex.quote(ready.clouds_yaml)}
   openstack --os-cloud nova-lite hypervisor list

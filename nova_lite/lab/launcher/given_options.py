@@ -1,10 +1,9 @@
-"""Check what `nova-lite up --set` gives: oslo.config would ignore options that it does not know.
+"""Check the options of `nova-lite up --set`, before the start.
 
-It would also read a value only where it is used, after the start.
+oslo.config would ignore unknown options, and report a wrong value only when a daemon reads it.
 """
 
 from collections.abc import Iterable
-from collections.abc import Mapping
 import difflib
 
 from oslo_config import cfg
@@ -12,15 +11,27 @@ from oslo_config import cfg
 from nova_lite import conf as conf_module
 from nova_lite.conf import known_options
 from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import layout
 
 REFERENCE = 'doc/source/reference/config.rst lists options'
 
 
-def check(given: Mapping[str, Mapping[str, str]]) -> cfg.ConfigOpts:
-    """Return the configuration. Raise ValueError for an unknown option or a wrong value.
+def parse(assignments: Iterable[str]) -> dict[str, layout.Options]:
+    """Return {group: {option: value}} from texts GROUP.OPTION=VALUE. Raise ValueError."""
+    options: dict[str, layout.Options] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition('=')
+        group, dot, option = name.rpartition('.')
+        if not (equals and dot):
+            raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
+        if not layout.LINE.fullmatch(assignment):
+            raise ValueError(f'--set {name!r} has a line break or another control character')
+        options.setdefault(group, {})[option] = value
+    return options
 
-    given: {group: {option: value}}, as texts
-    """
+
+def check(given: layout.GivenOptions) -> cfg.ConfigOpts:
+    """Return the configuration with options. Raise ValueError if an option or a value is wrong."""
     conf = conf_module.make_conf(files=[])
     plugins = known_options.plugins_of([given])
     known = known_options.Known(plugins)
@@ -44,7 +55,7 @@ def _unknown(known: known_options.Known, section: str, name: str) -> str:
 
 
 def _like(word: str, known: Iterable[str]) -> str:
-    """Return the end of a message about a word that is not known."""
+    """Return the end of a message about an unknown word: a known word like it, if any."""
     found = difflib.get_close_matches(word, known, n=1)
     return f'. Did you mean {found[0]}?' if found else f'. {REFERENCE}'
 
@@ -54,7 +65,7 @@ def _check_value(
 ) -> None:
     group, name = known.option(*given) or given
     if not value:
-        # It removes the option.
+        # An empty value removes the option.
         return
     try:
         known.parse(group, name, value)

@@ -1,15 +1,17 @@
-"""Files that a cloud keeps in its state directory, checked before they are used.
+"""Checks of the files in the state directory of a cloud, before the cloud uses them.
 
-They may have been truncated, replaced or written by a newer release while the cloud was stopped.
+The files may have been truncated, replaced or written by a newer release since the last start.
 """
 
+from collections.abc import Iterable
 import json
 import os
+import typing
 
 from nova_lite import exception
 from nova_lite.lab.launcher import state_dir
 
-# Of SQLite's file format: what a file begins with, and where its sizes are.
+# The file format of SQLite: the first bytes, and the positions of the sizes in the header.
 MAGIC = b'SQLite format 3\0'
 HEADER_BYTES = 100
 PAGE_BYTES, PAGES = slice(16, 18), slice(28, 32)
@@ -23,14 +25,14 @@ class Spoiled(exception.NovaLiteError):
     )
 
 
-def spoiled(directory, path, reason):
+def spoiled(directory: str, path: str, reason: str | None) -> Spoiled:
     """Return the error to raise for a file of the cloud in a state directory."""
     fresh = state_dir.command('up', directory) + ' --fresh'
     return Spoiled(file=path, reason=reason, fresh=fresh)
 
 
-def text(directory, path):
-    """Return the text of a file, which is not empty. Raise Spoiled."""
+def text(directory: str, path: str) -> str:
+    """Return the text of a file. Raise Spoiled, also if the file is empty."""
     try:
         with open(path, encoding='utf-8') as file:
             found = file.read().strip()
@@ -43,12 +45,15 @@ def text(directory, path):
     return found
 
 
-def values(directory, path, names):
-    """Return a JSON object with texts of these names. Raise Spoiled."""
+def values(directory: str, path: str, names: Iterable[str]) -> dict[str, typing.Any]:
+    """Return the JSON object in a file. Raise Spoiled.
+
+    names: keys whose values must be texts that are not empty
+    """
     found = text(directory, path)
     try:
         read = json.loads(found)
-    # A RecursionError of thousands of brackets.
+    # Thousands of brackets cause a RecursionError.
     except (ValueError, RecursionError):
         raise spoiled(directory, path, 'it is not JSON') from None
     if not isinstance(read, dict):
@@ -59,13 +64,13 @@ def values(directory, path, names):
     return read
 
 
-def require_database(directory, path):
-    """Raise Spoiled unless a file, if it is there, is a whole SQLite database or empty."""
+def require_database(directory: str, path: str) -> None:
+    """Raise Spoiled unless a file is a whole SQLite database, empty or missing."""
     try:
         with open(path, 'rb') as file:
             header = file.read(HEADER_BYTES)
             size = os.fstat(file.fileno()).st_size
-        # Also the log beside it is written.
+        # SQLite also writes the log beside the file.
         is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
     except FileNotFoundError:
         return

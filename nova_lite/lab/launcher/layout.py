@@ -1,8 +1,11 @@
-"""Layout: where the files, buses and databases of a cloud lie, and its configuration.
+"""The layout of a cloud: the places of its files, buses and databases, and its configuration.
 
-The embedded mode and the one with a process per daemon read the same files.
+A cloud in one process and a cloud with a process for each daemon read the same files.
 """
 
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import contextlib
 import dataclasses
 import fcntl
@@ -11,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import typing
 
 import sqlalchemy as sa
 import yaml
@@ -28,23 +32,27 @@ PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volum
 TOP = 'top'
 SECRETS, METADATA_SECRET = 'secrets.json', 'metadata-secret'
 USERS = ('admin', 'demo', 'service')
-# Who asks for the holder of the lock shares it for a moment, so it is tried again.
+# `lock.holder` shares the lock for a moment, so a failure to take it is repeated.
 PEEK_S, PEEKS = 0.02, 10
-# What a cloud prints that has no terminal.
+# The output of a cloud without a terminal.
 OUTPUT = 'up.out'
 # {daemon: URL of its /healthcheck and /metrics}
 HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
-# Text without control characters. A line break would begin another line of a configuration file.
+# Text without control characters. A line break would begin a new line of a configuration file.
 LINE = re.compile(r'[^\x00-\x1f\x7f-\x9f\u2028\u2029]*')
-# By nova's default no role may move servers between cells; in a cloud for tests some may.
+# Unlike in nova, administrators may move servers between cells by default.
 POLICY = {'compute:servers:resize:cross_cell': 'rule:context_is_admin'}
+
+# {name of an option: value}
+Options: typing.TypeAlias = dict[str, typing.Any]
+GivenOptions: typing.TypeAlias = Mapping[str, Mapping[str, typing.Any]]
 
 
 class InUse(exception.Conflict):
     msg = (
         'The state directory %(directory)s is in use by process %(pid)s; '
-        'stop that one with `%(stop)s`, or choose another directory'
+        'stop this process with `%(stop)s`, or choose another directory'
     )
 
 
@@ -52,19 +60,20 @@ class InUse(exception.Conflict):
 class Settings:
     """The options of `nova-lite up`.
 
-    hosts: of each cell; a tuple with a number for each cell if these differ
-    bus: () for the embedded one; one URL with {cell} in it, or one for the top and
-        one per cell
-    shared_cidr: of a network that all projects share in an embedded cloud, None for none
+    hosts: number of hosts of each cell; a tuple with one number for each cell if they differ
+    bus: () for buses in the process of the cloud; otherwise one URL with {cell} in it, or one URL
+        for the top and one for each cell
+    database: SQLAlchemy URL of a server, without the name of a database; None for SQLite files
+    shared_cidr: addresses of a network that all projects of an embedded cloud share, or None
     lab: whether the live page has switches for faults
-    tuned_placement: whether functions of placement are replaced by faster ones; SQLite only
-    database: None for SQLite; else the SQLAlchemy URL of a server, without a database
+    tuned_placement: whether faster functions replace those of placement; only with SQLite
+    options: {group: {option: value}} for the configuration of all daemons
     """
 
     state_dir: str
     cells: int = 2
-    hosts: int | tuple = 3
-    bus: tuple = ()
+    hosts: int | tuple[int, ...] = 3
+    bus: tuple[str, ...] = ()
     database: str | None = None
     listen: str = '127.0.0.1'
     port: int = 8774
@@ -74,9 +83,9 @@ class Settings:
     shared_cidr: str | None = None
     lab: bool = False
     tuned_placement: bool = False
-    options: dict = dataclasses.field(default_factory=dict)
+    options: GivenOptions = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         counts = host_counts(self.hosts, self.cells)
         hosts = counts[0] if len(set(counts)) == 1 else counts
         object.__setattr__(self, 'hosts', hosts)
@@ -94,8 +103,8 @@ class Settings:
             )
 
 
-def host_counts(hosts, cells):
-    """Return a tuple with the number of hosts of each cell. hosts: as in Settings, or a list"""
+def host_counts(hosts: int | Sequence[int], cells: int) -> tuple[int, ...]:
+    """Return the number of hosts of each cell. hosts: as in Settings, or a list"""
     if isinstance(hosts, int):
         return (hosts,) * max(cells, 1)
     if len(hosts) != cells:
@@ -105,51 +114,38 @@ def host_counts(hosts, cells):
     return tuple(hosts)
 
 
-def options_of(assignments):
-    """Return {group: {option: value}} of texts like GROUP.OPTION=VALUE. Raise ValueError."""
-    options = {}
-    for assignment in assignments:
-        name, equals, value = assignment.partition('=')
-        group, dot, option = name.rpartition('.')
-        if not (equals and dot):
-            raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
-        if not LINE.fullmatch(assignment):
-            raise ValueError(f'--set {name!r} has a line break or another control character')
-        options.setdefault(group, {})[option] = value
-    return options
-
-
 class Layout:
-    """Names and files that follow from the settings.
+    """The names and files of a cloud, derived from its settings.
 
-    urls: {'placement': URL, 'simcloud': URL} inside the cloud, once they listen
-    lab_secret: what the switches of the live page need, None for a cloud without them
-    page_origin: URL of the server of the live page, None without one; that of a cloud with a
-        process for each daemon has a port of its own, which is known once it listens
+    tag: unique name of the state directory, in names of buses and of databases on a server
+    secrets: {name: password} of the users, after `prepare`
+    lab_secret: secret that the switches of the live page need; None without switches
+    page_origin: URL of the server of the live page; None without a page, and in a cloud with a
+        process for each daemon until the server listens on its separate port
     """
 
-    def __init__(self, settings):
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.root = os.path.abspath(settings.state_dir)
         self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
-        self.secrets = {}
-        self.metadata_secret = None
+        self.secrets: dict[str, str] = {}
+        self.metadata_secret: str | None = None
         self.lab_secret = runtime.new_secret() if settings.lab else None
         self.page_origin = self.public_url if self.has_page and not settings.bus else None
-        self._lock = None
+        self._lock: typing.TextIO | None = None
         self._ours = False
 
     # ---- places ----
 
-    def path(self, *parts):
-        """Return a path below the state directory; its directory is made."""
+    def path(self, *parts: str) -> str:
+        """Return a path below the state directory. Create its directory."""
         found = os.path.join(self.root, *parts)
         os.makedirs(os.path.dirname(found), mode=0o700, exist_ok=True)
         return found
 
-    def bus_url(self, name):
-        """Return the bus of `top` or of a cell."""
+    def bus_url(self, name: str) -> str:
+        """Return the URL of the bus of `top` or of a cell."""
         bus = self.settings.bus
         if not bus:
             return f'{transport.EMBEDDED}{self.tag}-{name}'
@@ -157,69 +153,69 @@ class Layout:
             return bus[0].replace('{cell}', name)
         return bus[[TOP, *self.cell_names].index(name)]
 
-    def database_url(self, name):
-        """Return the database called `name`."""
+    def database_url(self, name: str) -> str:
+        """Return the SQLAlchemy URL of the database called `name`."""
         if self.settings.database is None or name == SIMCLOUD:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
         server = sa.make_url(self.settings.database)
         return server.set(database=self.database_name(name)).render_as_string(hide_password=False)
 
-    def cell_urls(self, name):
-        """Return where the bus and the database of a cell are, as in its mapping."""
+    def cell_urls(self, name: str) -> dict[str, str]:
+        """Return the URLs of the bus and the database of a cell, as in the cell mapping."""
         bus = transport.NO_BUS if name == CELL0 else self.bus_url(name)
         return {'transport_url': bus, 'database_connection': self.database_url(name)}
 
-    def database_name(self, name):
-        """Return what the database called `name` is called on a server."""
+    def database_name(self, name: str) -> str:
+        """Return the name that the database called `name` has on a server."""
         return f'nova_lite_{self.tag}_{name}'
 
-    def hosts(self, cell):
-        """Return names of a cell's hosts."""
+    def hosts(self, cell: str) -> list[str]:
+        """Return the names of the hosts of a cell."""
         counts = host_counts(self.settings.hosts, self.settings.cells)
         count = counts[self.cell_names.index(cell)]
         return [f'{cell}-host{number + 1}' for number in range(count)]
 
-    def guests_path(self, cell):
-        """Return where a cell's compute process keeps its simulated guests."""
+    def guests_path(self, cell: str) -> str:
+        """Return the path of the file with the simulated guests of a cell."""
         return self.path('guests', cell, 'guests.sqlite')
 
     @property
-    def public_url(self):
+    def public_url(self) -> str:
         """Return the URL at which clients of this machine reach all services."""
         host = exposure.ANY_ADDRESS.get(self.settings.listen, self.settings.listen)
         return f'http://{server.authority(host, self.settings.port)}'
 
     @property
-    def is_everywhere(self):
-        """Return whether the cloud listens on all addresses, of which clients name one."""
+    def is_everywhere(self) -> bool:
+        """Return whether the cloud listens on all addresses of the machine."""
         return self.settings.listen in exposure.ANY_ADDRESS
 
     @property
-    def has_page(self):
-        """Return whether there is a live page. It shows all projects and requires no password."""
+    def has_page(self) -> bool:
+        """Return whether there is a live page, which shows all projects without a password."""
         return exposure.is_loopback(self.settings.listen)
 
     @property
-    def page_url(self):
-        """Return the URL of the live page, None without one.
+    def page_url(self) -> str | None:
+        """Return the URL of the live page, or None.
 
-        The part after # has the secret of its switches; browsers do not send it.
+        The part after # is the secret of its switches; browsers do not send this part.
         """
         if self.page_origin is None:
             return None
         return f'{self.page_origin}/' + (f'#{self.lab_secret}' if self.lab_secret else '')
 
     @property
-    def metadata_url(self):
+    def metadata_url(self) -> str:
         return f'{self.public_url}/metadata'
 
     # ---- files ----
 
-    def prepare(self, *, fresh=False):
-        """Make the state directory ours, and secrets when there are none.
+    def prepare(self, *, fresh: bool = False) -> None:
+        """Lock the state directory, and read its secrets or create them.
 
-        fresh: forget what was there. Raises InUse while another process has it, Spoiled for
-        files that cannot be used.
+        fresh: delete the files of a former cloud first
+        Raise InUse if another process runs the cloud, Spoiled for files that cannot be used.
         """
         self.hold()
         if fresh and not self._ours:
@@ -235,40 +231,40 @@ class Layout:
         self.secrets = {name: runtime.new_secret() for name in names}
         write(path, json.dumps(self.secrets))
 
-    def _check_databases(self):
-        """Raise Spoiled for a SQLite file that cannot be one of the cloud."""
+    def _check_databases(self) -> None:
+        """Raise Spoiled if a SQLite file of the cloud cannot be used."""
         names = (API, CELL0, PLACEMENT, SIMCLOUD, *self.cell_names)
         paths = [self.path('db', f'{name}.sqlite') for name in names]
         for path in (*paths, *map(self.guests_path, self.cell_names)):
             kept_files.require_database(self.root, path)
 
-    def clear(self, keep=()):
-        """Delete all files in the state directory but those of this process and those to keep."""
+    def clear(self, keep: Iterable[str] = ()) -> None:
+        """Delete all files in the state directory, except those of this process and `keep`."""
         for name in set(os.listdir(self.root)) - {lock_module.LOCK, OUTPUT, *keep}:
             path = os.path.join(self.root, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
     @property
-    def policy_path(self):
-        """Return the policy file, which is the operator's once it is made."""
+    def policy_path(self) -> str:
+        """Return the path of the policy file. Once it exists, only the operator changes it."""
         return self.path('etc', 'policy.yaml')
 
-    def _write_policy(self):
+    def _write_policy(self) -> None:
         if not os.path.exists(self.policy_path):
             write(self.policy_path, yaml.safe_dump(POLICY))
 
     @property
-    def metadata_secret_path(self):
-        """Return the file of the secret that signs requests to the metadata service."""
+    def metadata_secret_path(self) -> str:
+        """Return the path of the file with the secret that signs requests for metadata."""
         return self.path(METADATA_SECRET)
 
-    def _kept_metadata_secret(self):
+    def _kept_metadata_secret(self) -> str:
         if not os.path.exists(self.metadata_secret_path):
             write(self.metadata_secret_path, runtime.new_secret())
         return kept_files.text(self.root, self.metadata_secret_path)
 
-    def hold(self):
-        """Keep other processes out of the state directory; raises InUse, Unavailable."""
+    def hold(self) -> None:
+        """Take the lock of the state directory. Raise InUse, Unavailable."""
         if self._lock is not None:
             return
         try:
@@ -284,14 +280,16 @@ class Layout:
             lock.close()
             stop = state_dir.command('stop', self.root)
             raise InUse(directory=self.root, pid=holder, stop=stop)
-        # A process that was killed may have left it, and have had the id of this one.
+        # A killed process, which may have had the id of this process, may have left the file.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(self.root, lock_module.READY))
         self._lock = lock
         self.sign()
 
-    def sign(self):
-        """Record this process as the holder of the lock: it took it, or was forked since."""
+    def sign(self) -> None:
+        """Record this process, which has taken or inherited the lock, as its holder."""
+        if self._lock is None:
+            return
         try:
             self._lock.truncate(0)
             self._lock.write(f'{os.getpid()}\n')
@@ -301,31 +299,33 @@ class Layout:
                 service=f'The state directory {self.root}', reason=error.strerror
             ) from error
 
-    def release(self):
-        """Release the lock of the state directory, unless a forked process holds it as well."""
+    def release(self) -> None:
+        """Release the lock of the state directory, unless a forked process has inherited it."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
             self._ours = False
 
     @property
-    def clouds_path(self):
-        """Return the file clouds.yaml."""
+    def clouds_path(self) -> str:
+        """Return the path of clouds.yaml."""
         return self.path('clouds.yaml')
 
-    def write_health(self, urls):
-        """Write run/health.json: {daemon: URL of its /healthcheck and /metrics}.
+    def write_health(self, urls: Mapping[str, str]) -> None:
+        """Write run/health.json with the URLs of /healthcheck and /metrics.
 
-        Of several workers the second is DAEMON.2.
+        urls: {daemon: URL}, where DAEMON.2 is the second worker of a daemon
         """
         write(self.path(HEALTH), json.dumps(urls, indent=2) + '\n')
 
-    def write_config(self, name, sections, *, alone=False):
-        """Write etc/NAME.conf from {section: {option: value}}; returns its path.
+    def write_config(
+        self, name: str, sections: Mapping[str, Mapping[str, object]], *, alone: bool = False
+    ) -> str:
+        """Write etc/NAME.conf from {section: {option: value}}. Return its path.
 
-        alone: without the options that `up` was given for all daemons
+        alone: leave out the options that `up` was given for all daemons
         """
-        given = {} if alone else self.settings.options
+        given: GivenOptions = {} if alone else self.settings.options
         lines = []
         for section, options in sections.items():
             extra = given.get(section, {})
@@ -345,8 +345,8 @@ class Layout:
         return path
 
 
-def _locked(file):
-    """Lock a file; return whether no other process keeps the lock."""
+def _locked(file: typing.TextIO) -> bool:
+    """Lock a file. Return False if another process keeps the lock."""
     for pause_s in (0, *(PEEK_S,) * PEEKS):
         runtime.sleep(pause_s)
         with contextlib.suppress(BlockingIOError):
@@ -355,14 +355,14 @@ def _locked(file):
     return False
 
 
-def _value(value):
+def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return ','.join(str(item) for item in value)
     return str(value).replace('$', '$$')
 
 
-def write(path, text):
-    """Replace a file that only its owner may read."""
+def write(path: str, text: str) -> None:
+    """Write a file that only its owner may read, or replace it at once."""
     draft = f'{path}.new'
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w') as file:
         file.write(text)

@@ -1,7 +1,13 @@
-"""The live page of a cloud: where its data is, and whether there is one."""
+"""The live page of a cloud: whether it has one, and the data that the page shows."""
 
+from collections.abc import Callable
 import functools
+from wsgiref import types as wsgi
 
+from oslo_config import cfg
+
+from nova_lite.lab.control import endpoint
+from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import audits
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.page import app
@@ -11,30 +17,34 @@ from nova_lite.lab.page import reading
 
 
 class LivePage:
-    """The page in front of the services of a cloud, if the cloud has one.
+    """The page in front of the services of a cloud, if the cloud has a page.
 
-    places: the Layout of the cloud; services: their WSGI application
     show_faults: function that returns the injected faults, as control.faults.Faults.show
-    application: what is to be served: the services, with the page or without it
+    application: the services, with the page in front if there is one
     """
 
-    def __init__(self, places, services, show_faults):
+    def __init__(
+        self,
+        places: layout.Layout,
+        services: wsgi.WSGIApplication,
+        show_faults: Callable[[], faults.Shown],
+    ) -> None:
         self._places, self._show_faults = places, show_faults
         self._page = app.Page(services) if places.has_page else None
-        self.application = self._page or services
+        self.application: wsgi.WSGIApplication = self._page or services
 
-    def renew(self, conf):
-        """Read the databases of the current incarnation from now on. conf: of a control daemon"""
+    def renew(self, conf: cfg.ConfigOpts) -> None:
+        """Show the databases of the current incarnation from now on. conf: of a control daemon"""
         if self._page is not None:
             reader = reading.Reader(conf, self._places.database_url(layout.PLACEMENT))
             last_audit = functools.partial(audits.last, self._places.root)
             self._page.renew(details.Source(reader, self._show_faults, last_audit))
 
-    def open_lab(self, control):
-        """Give the page its switches, if the settings ask for them. control: the Endpoint"""
-        if self._page is not None and self._places.settings.lab:
+    def open_lab(self, control: endpoint.Endpoint) -> None:
+        """Add the switches to the page, if the settings request them."""
+        if self._page is not None and self._places.lab_secret is not None:
             self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
 
-    def end(self):
-        """End all who look, and show nothing until `renew`. Return what closes connections."""
+    def end(self) -> Callable[[], None]:
+        """End all viewers, and show nothing until `renew`. Return what closes connections."""
         return (lambda: None) if self._page is None else self._page.end()

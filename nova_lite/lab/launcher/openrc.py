@@ -1,6 +1,6 @@
-"""The settings of clients as variables OS_*, from a cloud's clouds.yaml.
+"""The settings of clients as variables OS_*, from the clouds.yaml of a cloud.
 
-It imports no client: `nova-lite env` starts in half the time.
+This module imports no client, which halves the start of `nova-lite env`.
 """
 
 import os
@@ -11,8 +11,9 @@ import yaml
 from nova_lite import exception
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import which_cloud
 
-# Variables of former shells that would come before ours, or name another scope besides it.
+# Variables from before that would override the new ones, or name another scope.
 UNSET = (
     'OS_TOKEN',
     'OS_AUTH_TYPE',
@@ -34,8 +35,8 @@ class NoClients(exception.Invalid):
     )
 
 
-def clouds_yaml(cloud):
-    """Return the path of the clouds.yaml of a which_cloud.Cloud. Raise Invalid without it."""
+def clouds_yaml(cloud: which_cloud.Cloud) -> str:
+    """Return the path of the clouds.yaml of a cloud. Raise Invalid if it does not exist."""
     if not cloud.deployed:
         return state_dir.existing(cloud.directory, 'clouds.yaml')
     path = os.path.join(cloud.directory, 'clouds.yaml')
@@ -44,10 +45,10 @@ def clouds_yaml(cloud):
     return path
 
 
-def variables(path, name):
-    """Return {variable: value}, OS_* for the cloud called `name`. Raise Invalid without it.
+def variables(path: str, name: str) -> dict[str, str]:
+    """Return {variable: value} for the cloud `name` of a clouds.yaml. Raise Invalid.
 
-    If the environment has a proxy, no_proxy is among them.
+    If the environment has a proxy, no_proxy is one of the variables.
     """
     with open(path) as file:
         clouds = yaml.safe_load(file)['clouds']
@@ -60,5 +61,5 @@ def variables(path, name):
         **{f'OS_{key.upper()}': value for key, value in chosen['auth'].items()},
         'OS_REGION_NAME': chosen['region_name'],
         'OS_IDENTITY_API_VERSION': str(chosen['identity_api_version']),
-        **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname]),
+        **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname or '']),
     }

@@ -1,6 +1,12 @@
-"""The settings of a cloud, from the options of `nova-lite up`, and the options for settings."""
+"""The settings of a cloud from the options of `nova-lite up`, and options from settings."""
 
+import argparse
+from collections.abc import Iterable
+from collections.abc import Mapping
 import shlex
+import typing
+
+from oslo_config import cfg
 
 from nova_lite.daemons import exposure
 from nova_lite.lab.console import messages
@@ -12,19 +18,21 @@ from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.wsgi import server
 
-# The options that a cloud takes from a snapshot, beside --set.
+# The options, besides --set, that a cloud takes from a snapshot.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 
 
-def read(args, described=None):
-    """Return (Settings, cloud_snapshots.Snapshot or None) of the arguments. Raise ValueError.
+def read(
+    args: argparse.Namespace, described: file_settings.Described | None = None
+) -> tuple[layout.Settings, cloud_snapshots.Snapshot | None]:
+    """Return the settings of a cloud, and the snapshot that it continues with. Raise ValueError.
 
-    described: the cloud_file.settings.Described of a file, None without one
+    described: the contents of the file of the cloud, or None
     """
     snapshot = None
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
-    changed = layout.options_of([*args.set, *['DEFAULT.debug=true'] * args.debug])
+    changed = given_options.parse([*args.set, *['DEFAULT.debug=true'] * args.debug])
     bus, database = _servers(args)
     given = {name: getattr(args, name) for name in TAKEN}
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -40,9 +48,9 @@ def read(args, described=None):
         chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
     elif not args.fresh:
         chosen = shape.completed(args.state_dir, chosen, database)
-    given = _checked(changed, chosen.get('options', {}), snapshot)
+    conf = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
-    exposure.require_safe({auth, given.api.auth_strategy}, args.listen)
+    exposure.require_safe({auth, conf.api.auth_strategy}, args.listen)
     try:
         port = args.port or server.free_port(args.listen)
     except OSError as error:
@@ -65,25 +73,32 @@ def read(args, described=None):
     return settings, snapshot
 
 
-def _checked(changed, options, snapshot):
-    """Return the configuration with these options. Raise ValueError with the one to blame.
+def _checked(
+    changed: layout.GivenOptions,
+    options: layout.GivenOptions,
+    snapshot: cloud_snapshots.Snapshot | None,
+) -> cfg.ConfigOpts:
+    """Return the configuration with options. Raise ValueError, which names the wrong option.
 
-    changed: those of the command; options: these and those of the snapshot
+    changed: options of the command; options: options of the command and of the snapshot
     """
     given_options.check(changed)
     try:
         return given_options.check(options)
     except ValueError as error:
+        if snapshot is None:
+            raise
         raise ValueError(
             f'--from: the snapshot {snapshot.path} was made by nova-lite {snapshot.manifest.release} '
             f'with an option that does not fit this release: {error}'
         ) from error
 
 
-def words(values, *, always=()):
-    """Return the options of `nova-lite up` that differ from its defaults, as words of a shell.
+def words(values: Mapping[str, typing.Any], *, always: Iterable[str] = ()) -> str:
+    """Return the options of `nova-lite up` for settings, as words of a shell.
 
-    values: {name: value} as in layout.Settings; always: names whose options are given in any case
+    values: {name: value} as in layout.Settings
+    always: names of settings whose options are returned even if they have the default values
     """
     found = []
     for name in TAKEN:
@@ -96,15 +111,15 @@ def words(values, *, always=()):
     return shlex.join(found)
 
 
-def written(value):
-    """Return a value of an option as users write it."""
+def written(value: object) -> str:
+    """Return the value of an option as users write it."""
     if isinstance(value, list | tuple):
         return ','.join(map(str, value))
     return f'{value:g}' if isinstance(value, float) else str(value)
 
 
-def _servers(args):
-    """Return (URLs of buses, URL of the database server or None) of options and their files."""
+def _servers(args: argparse.Namespace) -> tuple[tuple[str, ...], str | None]:
+    """Return (URLs of buses, URL of the database server or None). Raise ValueError."""
     bus, databases = args.bus, [args.db] if args.db else []
     if args.bus_file is not None:
         if bus:
@@ -117,7 +132,7 @@ def _servers(args):
     return tuple(bus), databases[0] if databases else None
 
 
-def _lines(path, option):
+def _lines(path: str, option: str) -> list[str]:
     """Return the lines of a file that are neither empty nor comments. Raise ValueError."""
     try:
         with open(path) as file:

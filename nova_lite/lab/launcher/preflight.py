@@ -1,15 +1,19 @@
-"""Check the settings and the surroundings of a cloud before it is started.
+"""Checks of the settings and of the machine before the start of a cloud.
 
-Wrong settings raise ValueError, unusable surroundings NovaLiteError. Messages do not
-contain passwords.
+Wrong settings raise ValueError, and a machine or server that cannot be used raises NovaLiteError.
+Messages do not contain passwords.
 """
 
+from collections.abc import Callable
+from collections.abc import Mapping
 import math
 import os
 import socket
 import ssl
+import typing
 
 import amqp
+from oslo_config import cfg
 import oslo_messaging
 from oslo_utils import strutils
 import sqlalchemy as sa
@@ -31,12 +35,17 @@ PORTS = (1, 65535)
 AMQP_PORT = 5672
 CONNECT_S = 5
 LOOK_S = 1
-# What py-amqp calls the options of oslo.messaging.
+# {argument of py-amqp: option of oslo.messaging}
 TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_key_file'}
+# The argument ssl of a connection of py-amqp.
+Tls: typing.TypeAlias = bool | dict[str, typing.Any]
 
 
-def check(settings, conf):
-    """Check what needs no server, but for the profile. conf: any, to parse transport URLs"""
+def check(settings: layout.Settings, conf: cfg.ConfigOpts) -> None:
+    """Raise ValueError for settings, besides the profile, that cannot be used. Ask no server.
+
+    conf: any configuration, to parse the URLs of buses
+    """
     if settings.cells < 1:
         raise ValueError(f'--cells must be 1 or more, not {settings.cells}')
     for count in layout.host_counts(settings.hosts, settings.cells):
@@ -50,16 +59,16 @@ def check(settings, conf):
         brokers(url.replace('{cell}', 'top'), conf)
 
 
-def check_profile(source):
-    """Raise ValueError unless the profile of that name, or in that file, can be used."""
+def check_profile(source: str) -> None:
+    """Raise ValueError unless a profile can be used. source: its name, or the path of a file"""
     try:
         profile.load(source)
     except (profile.ProfileError, OSError, UnicodeError) as error:
         raise ValueError(f'cannot use --profile {source}: {messages.cause(error)}') from error
 
 
-def check_outside(path, directory):
-    """Raise ValueError if --fresh deletes a file in the state directory before it is read."""
+def check_outside(path: str, directory: str) -> None:
+    """Raise ValueError if a file is in the state directory, whose files --fresh deletes."""
     root = os.path.realpath(directory)
     if os.path.commonpath([root, os.path.realpath(path)]) == root:
         raise ValueError(
@@ -68,8 +77,8 @@ def check_outside(path, directory):
         )
 
 
-def check_own(directory):
-    """Raise ValueError if --fresh deletes files of a directory in which no cloud was started."""
+def check_own(directory: str) -> None:
+    """Raise ValueError if --fresh would delete files that no cloud has written."""
     if not os.path.isdir(directory) or os.path.exists(os.path.join(directory, lock.LOCK)):
         return
     if os.listdir(directory):
@@ -79,7 +88,7 @@ def check_own(directory):
         )
 
 
-def check_database(url):
+def check_database(url: str) -> None:
     """Raise ValueError unless the URL of the database server can be used."""
     try:
         found = sa.make_url(url)
@@ -95,7 +104,7 @@ def check_database(url):
         )
 
 
-def brokers(url, conf):
+def brokers(url: str, conf: cfg.ConfigOpts) -> oslo_messaging.TransportURL:
     """Return the parsed transport URL of a bus. Raise ValueError unless it is RabbitMQ's."""
     try:
         found = oslo_messaging.TransportURL.parse(conf, url)
@@ -108,7 +117,7 @@ def brokers(url, conf):
     return found
 
 
-def check_port(settings):
+def check_port(settings: layout.Settings) -> None:
     """Raise ValueError or Unavailable unless a server can listen on the port."""
     if not PORTS[0] <= settings.port <= PORTS[1]:
         raise ValueError(f'--port must be from {PORTS[0]} to {PORTS[1]}, not {settings.port}')
@@ -117,14 +126,14 @@ def check_port(settings):
             settings.listen, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind) as probe:
-            # As the servers do: ignore connections of a former server.
+            # As the servers do, ignore connections of a former server.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
         raise port_in_use(settings, error) from error
 
 
-def port_in_use(settings, error):
+def port_in_use(settings: layout.Settings, error: OSError) -> exception.Unavailable:
     """Return the error to raise when a server cannot listen on the cloud's port."""
     return exception.Unavailable(
         service=f'Port {settings.port} of {settings.listen}',
@@ -132,10 +141,18 @@ def port_in_use(settings, error):
     )
 
 
-def wait_for_broker(url, conf, seconds, progress, *, options=None):
+def wait_for_broker(
+    url: str,
+    conf: cfg.ConfigOpts,
+    seconds: float,
+    progress: Callable[[str], None],
+    *,
+    options: Mapping[str, typing.Any] | None = None,
+) -> None:
     """Wait until a broker accepts a connection. Raise ValueError if it refuses, Unavailable.
 
-    options: {option: value} of [oslo_messaging_rabbit]; the URL's query is in addition
+    seconds: time to wait; progress: called once with the reason of the wait
+    options: {option: value} of [oslo_messaging_rabbit]; the query of the URL overrides them
     """
     parsed = brokers(url, conf)
     tls = _tls({**(options or {}), **parsed.query})
@@ -157,18 +174,20 @@ def wait_for_broker(url, conf, seconds, progress, *, options=None):
         runtime.sleep(LOOK_S)
 
 
-def _tls(options):
-    """Return the TLS arguments of a connection; False without TLS."""
+def _tls(options: Mapping[str, typing.Any]) -> Tls:
+    """Return the TLS arguments of a connection, False without TLS."""
     if not strutils.bool_from_string(options.get('ssl', False)):
         return False
-    found = {name: options[option] for name, option in TLS.items() if options.get(option)}
+    found: dict[str, typing.Any] = {
+        name: options[option] for name, option in TLS.items() if options.get(option)
+    }
     if 'ca_certs' in found:
         found['cert_reqs'] = ssl.CERT_REQUIRED
     return found or True
 
 
-def _refusal(host, virtual_host, tls):
-    """Return why this broker cannot be used now, or None. Raise ValueError if it never can."""
+def _refusal(host: oslo_messaging.TransportHost, virtual_host: str | None, tls: Tls) -> str | None:
+    """Return why a broker cannot be used now, or None. Raise ValueError if a retry cannot help."""
     place = f'{host.hostname}:{host.port or AMQP_PORT}'
     connection = amqp.Connection(
         place,

@@ -1,7 +1,10 @@
-"""A cloud with a process per daemon, over RabbitMQ. This process serves its live page."""
+"""A cloud with a process for each daemon, over RabbitMQ. This process serves its live page."""
 
+from collections.abc import Callable
 import os
+import typing
 
+from oslo_config import cfg
 import requests
 
 from nova_lite import conf as conf_module
@@ -17,59 +20,73 @@ from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import supervisor
+from nova_lite.lab.testclock import control as clock_control
 from nova_lite.wsgi import proxy
 from nova_lite.wsgi import server
 
 ANSWER_S = 60
 LOOK_S = 0.05
-# More than viewers, each of whom holds one.
+# Each viewer of the live page holds a thread.
 PAGE_THREADS = 12
 
-# Those that read their configuration again at SIGHUP.
+# The daemons that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
-# Of the neighbours: how many processes a configuration asks for.
-WORKERS = {
+# Functions from a configuration to the number of processes of a service.
+WORKERS: dict[str, Callable[[cfg.ConfigOpts], int]] = {
     'simcloud': lambda conf: conf.simcloud.workers,
     'placement': servers.placement_workers,
 }
-# Daemons that pass work on stop first, then those that do it, then those that all need.
+# The reverse order in which daemons stop: first those that pass work on, last those that all need.
 STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
 
 
-def _read(config):
+Progress: typing.TypeAlias = Callable[[str], None]
+
+
+def _read(config: str) -> cfg.ConfigOpts:
     return conf_module.make_conf(files=[config])
 
 
 class ProcessCloud:
-    """As EmbeddedCloud, with every daemon a process of its own, supervised.
+    """A cloud like EmbeddedCloud, but each daemon is a separate, supervised process.
 
-    launch: starts a process, as `supervisor.launch`
     children: {KIND.NAME: Child}
     """
 
-    def __init__(self, settings, *, launch=supervisor.launch):
+    # The daemons read the clock of the machine.
+    clock: clock_control.Control | None = None
+
+    def __init__(
+        self, settings: layout.Settings, *, launch: supervisor.Launch = supervisor.launch
+    ) -> None:
         self.places = layout.Layout(settings)
-        self.urls = {}
-        self.confs = {}
-        self.health_urls = {}
+        self.urls: dict[str, str] = {}
+        self.confs: dict[str, cfg.ConfigOpts] = {}
+        self.health_urls: dict[str, str] = {}
         self.supervisor = supervisor.Supervisor(launch)
         self._page = live_page.LivePage(
             self.places,
             proxy.Proxy(self.url),
             lambda: faults.of_files(fault_places.of(self.places)),
         )
-        self._page_server = None
+        self._page_server: server.InProcess | None = None
 
     @property
-    def url(self):
+    def url(self) -> str:
         return self.places.public_url
 
     @property
-    def children(self):
+    def children(self) -> dict[str, supervisor.Child]:
         return {child.name: child for child in self.supervisor.children}
 
-    def start(self, *, fresh=False, progress=lambda text: None, fill=None):
-        """Start everything; what needs another waits for it by itself.
+    def start(
+        self,
+        *,
+        fresh: bool = False,
+        progress: Progress = lambda text: None,
+        fill: Callable[[], None] | None = None,
+    ) -> None:
+        """Start all daemons. A daemon that needs another waits by itself.
 
         progress: called with a line of text for each part
         fill: function that creates the first objects of a new cloud, through its APIs
@@ -106,18 +123,18 @@ class ProcessCloud:
             fill()
         client_config.write(places)
 
-    def reload(self):
-        """Make the daemons read their configuration and the files that it names again.
+    def reload(self) -> list[str]:
+        """Make the daemons read their configuration, and the files that it names, again.
 
-        Return no error: they log theirs.
+        Return no errors, which the daemons log.
         """
         for child in self.supervisor.children:
             if child.name.startswith(RELOADING):
                 child.reload()
         return []
 
-    def stop(self):
-        """Stop everything; what is under way goes on at the next start."""
+    def stop(self) -> None:
+        """Stop all daemons. Work in progress continues at the next start."""
         close_page = self._page.end()
         if self._page_server is not None:
             self._page_server.stop()
@@ -127,7 +144,7 @@ class ProcessCloud:
 
     # ---- parts ----
 
-    def _wait_for_brokers(self, progress):
+    def _wait_for_brokers(self, progress: Progress) -> None:
         conf = conf_module.make_conf(files=[])
         options = self.places.settings.options.get('oslo_messaging_rabbit')
         for name in (layout.TOP, *self.places.cell_names):
@@ -135,7 +152,7 @@ class ProcessCloud:
                 self.places.bus_url(name), conf, ANSWER_S, progress, options=options
             )
 
-    def _create_databases(self, fresh, progress):
+    def _create_databases(self, fresh: bool, progress: Progress) -> None:
         deadline = runtime.monotonic() + ANSWER_S
         said = False
         while True:
@@ -150,10 +167,12 @@ class ProcessCloud:
                 said = True
             runtime.sleep(1)
 
-    def _write(self, name, sections):
+    def _write(self, name: str, sections: daemon_config.Sections) -> str:
         return self.places.write_config(name, sections)
 
-    def _child(self, kind, name, module, config, *, workers=1):
+    def _child(
+        self, kind: str, name: str, module: str, config: str, *, workers: int = 1
+    ) -> supervisor.Child:
         stage = STAGES.index(kind) if kind in STAGES else 0
         return self.supervisor.add(
             supervisor.Child(
@@ -166,37 +185,37 @@ class ProcessCloud:
             )
         )
 
-    def _monitored(self, name, workers):
-        """Write a configuration file with a health port for each process of a daemon."""
+    def _monitored(self, name: str, workers: int) -> str:
+        """Write a configuration file with a health port for each process. Return its path."""
         port = server.free_port(count=workers)
         for number in range(workers):
             unit = f'{name}.{number + 1}' if number else name
             self.health_urls[unit] = f'http://127.0.0.1:{port + number}'
         return self.places.write_config(f'health-{name}', {'health': {'port': port}}, alone=True)
 
-    def _start_cell(self, cell):
+    def _start_cell(self, cell: str) -> None:
         config = daemon_config.cell_conductor(self.places, self.urls, cell)
         self._child('conductor', cell, 'conductor', self._write(f'conductor-{cell}', config))
         config = daemon_config.compute(self.places, self.urls, cell)
         self._child('compute', cell, 'compute', self._write(f'compute-{cell}', config))
 
-    def _start_neighbours(self):
+    def _start_neighbours(self) -> None:
         places = self.places
         ports = {name: server.free_port() for name in ('simcloud', 'placement')}
         self.urls |= {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
         for name in ports:
-            sections = getattr(daemon_config, name)(places, self.urls, ports[name])
-            config = self._write(name, sections)
+            make = {'simcloud': daemon_config.simcloud, 'placement': daemon_config.placement}[name]
+            config = self._write(name, make(places, self.urls, ports[name]))
             self._child(name, 'top', name, config, workers=WORKERS[name](_read(config)))
 
-    def _start_metadata(self):
+    def _start_metadata(self) -> None:
         port = server.free_port()
         self.urls['metadata'] = f'http://127.0.0.1:{port}'
         sections = daemon_config.metadata(self.places, port)
         self._child('metadata', 'top', 'metadata', self._write('metadata', sections))
 
-    def _start_page(self):
-        """Serve the live page on a port of its own: that of the cloud is the API's."""
+    def _start_page(self) -> None:
+        """Serve the live page on a separate port: the API has the port of the cloud."""
         if self.places.has_page:
             self._page.renew(self.confs['control'])
             self._page_server = server.InProcess(
@@ -205,7 +224,7 @@ class ProcessCloud:
             self._page_server.start()
             self.places.page_origin = self._page_server.url
 
-    def _api_sections(self):
+    def _api_sections(self) -> daemon_config.Sections:
         sections = daemon_config.control(self.places, self.urls)
         proxies = dict.fromkeys(
             ('/identity', '/image', '/network', '/volume', '/share'), self.urls['simcloud']
@@ -214,7 +233,7 @@ class ProcessCloud:
         sections['api']['proxies'] = [f'{prefix}:{url}' for prefix, url in proxies.items()]
         return sections
 
-    def _wait_for(self, url, name):
+    def _wait_for(self, url: str, name: str) -> None:
         deadline = runtime.monotonic() + ANSWER_S
         while True:
             try:

@@ -1,6 +1,6 @@
-"""The process that runs the cloud of a state directory: what it serves, and its end.
+"""The process that runs the cloud of a state directory: its services, and its end.
 
-It holds the lock of the directory. Once all services answer, it writes `run/up.json`.
+The process holds the lock of the directory. It writes `run/up.json` once all services answer.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ class NotReady(exception.NovaLiteError):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Running:
-    """Services of a cloud that is ready, with their addresses. started_at: seconds since the epoch
+    """The services of a cloud that is ready.
 
-    hosts: as in layout.Settings
-    page_url: of the live page, None for a cloud without it
+    started_at: seconds since the epoch; hosts: as in layout.Settings
+    page_url: URL of the live page, or None
     """
 
     pid: int
@@ -35,13 +35,13 @@ class Running:
     compute_url: str
     metadata_url: str
     clouds_yaml: str
-    cells: tuple
-    hosts: int | tuple
+    cells: tuple[str, ...]
+    hosts: int | tuple[int, ...]
     page_url: str | None = None
 
 
-def of(places):
-    """Return the Running of a cloud of this process, which has just become ready."""
+def of(places: layout.Layout) -> Running:
+    """Return the services of a cloud of this process, which has just become ready."""
     return Running(
         pid=os.getpid(),
         started_at=runtime.timestamp(),
@@ -54,27 +54,27 @@ def of(places):
     )
 
 
-def write(directory, running):
-    """Report that the cloud in a state directory is ready."""
+def write(directory: str, running: Running) -> None:
+    """Record that the cloud of a state directory is ready."""
     layout.write(_path(directory), json.dumps(dataclasses.asdict(running)))
 
 
-def forget(directory):
-    """Remove what `write` has written."""
+def forget(directory: str) -> None:
+    """Remove the record that `write` has written."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(_path(directory))
 
 
-def read(directory):
-    """Return the Running of the cloud in a state directory; None unless it runs and is ready."""
+def read(directory: str) -> Running | None:
+    """Return the services of the cloud of a state directory, None unless it is ready."""
     found = lock.ready(directory)
     if found is None:
         return None
     return Running(**{**found, 'cells': tuple(found['cells'])})
 
 
-def detach(places):
-    """Fork; return the id of the child, or 0 in the child, which has left the terminal.
+def detach(places: layout.Layout) -> int:
+    """Fork. Return the id of the child, and 0 in the child, which has left the terminal.
 
     The child takes over the lock of the state directory, and prints to a file there.
     """
@@ -95,8 +95,11 @@ def detach(places):
     return 0
 
 
-def wait_ready(directory, pid):
-    """Return the Running of the cloud that a child process starts. Raise NotReady."""
+def wait_ready(directory: str, pid: int) -> Running:
+    """Wait until the cloud that a child process starts is ready. Return its services.
+
+    Raise NotReady if the process ends.
+    """
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         found = read(directory)
@@ -107,7 +110,7 @@ def wait_ready(directory, pid):
         runtime.sleep(POLL_S)
 
 
-def _reason(directory, status):
+def _reason(directory: str, status: int) -> str:
     path = _output(directory)
     with open(path) as file:
         lines = file.read().strip().splitlines()
@@ -116,10 +119,10 @@ def _reason(directory, status):
     return f'{last if last else f"it ended with exit code {code}"} (see {path})'
 
 
-def stop(directory, seconds):
-    """End the process that runs the cloud in a state directory, and wait for its end.
+def stop(directory: str, seconds: float) -> bool:
+    """Terminate the process that runs the cloud of a state directory, and wait for its end.
 
-    Return whether there was one. Raise Unavailable when it has not ended after `seconds`.
+    Return False if no process runs the cloud. Raise Unavailable if it has not ended in time.
     """
     pid = lock.holder(directory)
     if pid is None:
@@ -130,7 +133,7 @@ def stop(directory, seconds):
     return True
 
 
-def wait_gone(directory, pid, seconds):
+def wait_gone(directory: str, pid: int, seconds: float) -> None:
     """Wait until a process no longer runs the cloud of a state directory. Raise Unavailable."""
     until = runtime.monotonic() + seconds
     while lock.holder(directory) == pid:
@@ -142,9 +145,9 @@ def wait_gone(directory, pid, seconds):
         runtime.sleep(POLL_S)
 
 
-def _output(directory):
+def _output(directory: str) -> str:
     return os.path.join(os.path.abspath(directory), layout.OUTPUT)
 
 
-def _path(directory):
+def _path(directory: str) -> str:
     return os.path.join(directory, lock.READY)

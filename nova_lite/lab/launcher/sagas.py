@@ -1,23 +1,25 @@
 """The sagas of a cloud, from its API database."""
 
+from oslo_config import cfg
+
 from nova_lite.db import transactions
 from nova_lite.lab.timeline import listing
 from nova_lite.lab.timeline import page
 from nova_lite.lab.timeline import story
 
 
-def show(conf, *, active, server, as_json):
+def show(conf: cfg.ConfigOpts, *, active: bool, server: str | None, as_json: bool) -> None:
     """Print the sagas of a cloud, newest first.
 
-    conf: of a control daemon; active, server: as of `listing.show`
+    conf: of a control daemon; active, server: see `listing.show`
     """
     listing.show(_database(conf), active=active, server=server, as_json=as_json)
 
 
-def show_one(conf, uuid, *, html, as_json):
-    """Print a saga and its events. Raise SagaNotFound.
+def show_one(conf: cfg.ConfigOpts, uuid: str, *, html: str | None, as_json: bool) -> None:
+    """Print a saga and its events, or write its timeline to a file. Raise SagaNotFound.
 
-    html: file to which its timeline is written instead, or None
+    html: path of the file, or None
     """
     database = _database(conf)
     if html:
@@ -27,5 +29,5 @@ def show_one(conf, uuid, *, html, as_json):
         listing.show_one(database, uuid, as_json=as_json)
 
 
-def _database(conf):
+def _database(conf: cfg.ConfigOpts) -> transactions.Database:
     return transactions.Database(conf.api_database.connection)

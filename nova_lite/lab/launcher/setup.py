@@ -1,8 +1,14 @@
-"""Create the first contents of a cloud: schemas, cell mappings, flavors, host mappings.
+"""The first contents of a cloud: schemas, cell mappings, flavors and host mappings.
 
-The functions may run again on a cloud that has them.
+Each function can be repeated on a cloud that has the contents.
 """
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Sequence
+import functools
+
+from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
@@ -25,25 +31,25 @@ LOOK_S = 0.1
 LISTED = 100
 # Hosts for each additional second between two polls, which limits the load of polling.
 LOOKS_AT = 20000
-# Traits are written first and inventories second, each making a new generation.
+# A compute writes the traits of a provider and then its inventory; each makes a new generation.
 WITH_INVENTORY = 2
-# MariaDB's codes for a user or password that it does not know, or not from here.
+# MariaDB's error codes for an unknown user, a wrong password, or a machine that is not allowed.
 DENIED = (1044, 1045, 1130, 1698)
 
 
-def databases(places, *, fresh=False):
-    """Create what is missing and bring every schema up to date."""
+def databases(places: layout.Layout, *, fresh: bool = False) -> None:
+    """Create missing databases, and upgrade all schemas."""
     create_databases(places, fresh=fresh)
     schema_migration.upgrade(places.database_url(layout.API), 'api')
     for name in (layout.CELL0, *places.cell_names):
         schema_migration.upgrade(places.database_url(name), 'cell')
 
 
-def create_databases(places, *, fresh=False):
-    """Create the databases that a server does not have yet; SQLite makes its own.
+def create_databases(places: layout.Layout, *, fresh: bool = False) -> None:
+    """Create missing databases on a server. SQLite creates its files itself.
 
-    fresh: drop those of this cloud first. Raise ValueError if the server rejects the
-    credentials, Unavailable if it does not answer.
+    fresh: drop the databases of this cloud first
+    Raise ValueError if the server rejects the credentials, Unavailable if it does not answer.
     """
     if places.settings.database is None:
         return
@@ -57,19 +63,20 @@ def create_databases(places, *, fresh=False):
     except sa.exc.OperationalError as error:
         if _refused(error.orig):
             raise ValueError(
-                f'--db: the server rejects the credentials: {error.orig.args[-1]}'
+                f'--db: the server rejects the credentials: {error.orig and error.orig.args[-1]}'
             ) from None
         raise exception.Unavailable(service='The database server', reason=error.orig) from error
     finally:
         server.dispose()
 
 
-def _refused(error):
-    # psycopg's errors of connecting have no code.
-    return error.args[:1] and error.args[0] in DENIED or 'authentication failed' in str(error)
+def _refused(error: BaseException | None) -> bool:
+    # psycopg has no codes for errors of a connection.
+    code = error.args[0] if error is not None and error.args else None
+    return code in DENIED or 'authentication failed' in str(error)
 
 
-def _create_missing(places, connection, fresh):
+def _create_missing(places: layout.Layout, connection: sa.Connection, fresh: bool) -> None:
     dialect = connection.engine.dialect
     known = (
         set(sa.inspect(connection).get_schema_names())
@@ -77,7 +84,7 @@ def _create_missing(places, connection, fresh):
         else set(connection.scalars(sa.text('SELECT datname FROM pg_database')))
     )
     for name in (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names):
-        database = sa.make_url(places.database_url(name)).database
+        database = places.database_name(name)
         quoted = dialect.identifier_preparer.quote(database)
         if fresh and database in known:
             connection.execute(sa.text(f'DROP DATABASE {quoted}'))
@@ -85,11 +92,11 @@ def _create_missing(places, connection, fresh):
             connection.execute(sa.text(f'CREATE DATABASE {quoted}'))
 
 
-def mappings(places, conf):
-    """Map cell0 and the cells, where they are now; add the default flavors to an empty cloud."""
+def mappings(places: layout.Layout, conf: cfg.ConfigOpts) -> None:
+    """Write the current URLs of cell0 and the cells, and the default flavors of an empty cloud."""
     database = transactions.Database(conf.api_database.connection)
 
-    def write(connection):
+    def write(connection: sa.Connection) -> None:
         known = {row.name: row for row in cell_mappings.every(connection)}
         wanted = {layout.CELL0: cells_module.CELL0_UUID}
         wanted |= {name: runtime.new_uuid() for name in places.cell_names}
@@ -106,8 +113,8 @@ def mappings(places, conf):
     database.dispose()
 
 
-def hosts(places, conf):
-    """Wait until every host has reported itself, map them all, wait for placement too."""
+def hosts(places: layout.Layout, conf: cfg.ConfigOpts) -> None:
+    """Wait until all hosts have reported, map them, and wait until placement has them."""
     database = transactions.Database(conf.api_database.connection)
     cells = cells_module.Cells(conf, database)
     try:
@@ -117,7 +124,7 @@ def hosts(places, conf):
             cell = next(cell for cell in cells.every() if cell.name == name)
             _wait(
                 places.hosts(name),
-                lambda cell=cell: cell.db.read(compute_nodes.hosts),
+                functools.partial(cell.db.read, compute_nodes.hosts),
                 f'did not report to {cell.name}',
                 deadline=deadline,
             )
@@ -125,7 +132,7 @@ def hosts(places, conf):
         client = placement.Placement(auth.Credentials(conf))
         _wait(
             [host for name in places.cell_names for host in places.hosts(name)],
-            lambda **filters: _registered(client, **filters),
+            functools.partial(_registered, client),
             'are not registered in placement',
             deadline=deadline,
             look_s=LOOK_S + count / LOOKS_AT,
@@ -136,7 +143,7 @@ def hosts(places, conf):
         database.dispose()
 
 
-def _registered(client, **filters):
+def _registered(client: placement.Placement, **filters: str) -> set[str]:
     return {
         provider.name
         for provider in client.providers.list(context.admin(), **filters)
@@ -144,13 +151,21 @@ def _registered(client, **filters):
     }
 
 
-def _wait(hosts, find, what, *, deadline, look_s=LOOK_S, one_first=False):
+def _wait(
+    hosts: Sequence[str],
+    find: Callable[..., Collection[str]],
+    what: str,
+    *,
+    deadline: float,
+    look_s: float = LOOK_S,
+    one_first: bool = False,
+) -> None:
     """Wait until all hosts are found. Raise Unavailable after the deadline.
 
-    find: returns names of all hosts that are there
-    look_s: seconds between two looks
-    one_first: look for the last missing host alone, with the argument `name` of `find`, and for
-        all when it is there. A list of many takes long, and hosts come in order
+    find: function that returns the names of the hosts that have reported
+    what: end of the message; look_s: seconds between two calls of `find`
+    one_first: call find(name=the last missing host) until it finds the host, and find() only
+        then: a list of many hosts takes long, and hosts report in order
     """
     missing = list(hosts)
     while True:

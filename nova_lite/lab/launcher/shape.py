@@ -38,7 +38,7 @@ def recorded(directory: str) -> dict[str, typing.Any]:
     for name in COUNTED:
         if not _is_count(found.get(name)):
             raise kept_files.spoiled(directory, path, f'it has no number of {name}')
-    return typing.cast(dict[str, typing.Any], found)
+    return found
 
 
 def completed(

@@ -1,15 +1,19 @@
 """The file of a snapshot: a ZIP archive of `manifest.json` and of other files.
 
-The manifest says what the cloud is, when the snapshot was taken, and the size and digest of
-each other file. A reader asks for files by names of its own, never by those in the archive.
+The manifest contains the settings of the cloud, the time of the snapshot, and the size and digest
+of each other file. A reader writes only files whose names it knows, to paths that it chooses.
 """
 
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import tempfile
+import typing
 import zipfile
 import zlib
 
@@ -20,30 +24,31 @@ from nova_lite.lab.launcher import layout
 
 FORMAT = 1
 MANIFEST = 'manifest.json'
-# The end of the name of a file that is not whole yet.
+# The end of the name of a file that is still being written.
 UNFINISHED = '.new'
 MOST_MANIFEST, CHUNK = 1 << 20, 1 << 20
-# Databases shrink to a tenth or less. So much is written however small a snapshot is.
+# The largest ratio of the files to the snapshot (databases shrink to a tenth or less), and the size
+# of the files up to which the ratio is not checked.
 MOST_RATIO, LEAST_LIMIT = 200, 64 << 20
-# Fast: a snapshot is mostly read on the machine that took it.
+# A fast level: most snapshots are read on the machine that took them.
 LEVEL = 1
-# The end of the year 9999, the last that a clock can show.
+# The end of the year 9999, the last year that a clock can show.
 LAST = 253402300799
 
 TEXT = {'type': 'string', 'minLength': 1}
-# A line of a configuration file, as `layout.options_of` accepts it.
+# A line of a configuration file, as `given_options.parse` accepts it.
 LINE = {'pattern': rf'^{layout.LINE.pattern}\Z'}
 OPTIONS = {
     'type': 'object',
     'propertyNames': LINE,
-    # Lists come from programs that start a cloud.
+    # Only programs that start a cloud set lists.
     'additionalProperties': {
         'type': ['string', 'number', 'boolean', 'array'],
         'items': {'type': ['string', 'number'], **LINE},
         **LINE,
     },
 }
-SETTINGS = {
+SETTINGS: dict[str, schemas.Source] = {
     'cells': {'type': 'integer', 'minimum': 1, 'maximum': 1000},
     # One number for each cell if these differ.
     'hosts': {
@@ -62,7 +67,7 @@ SETTINGS = {
 DIGEST = schema_parts.whole(
     {'size': {'type': 'integer', 'minimum': 0}, 'sha256': TEXT}, required=['size', 'sha256']
 )
-PROPERTIES = {
+PROPERTIES: dict[str, schemas.Source] = {
     'format': {'const': FORMAT},
     'release': TEXT,
     'schemas': {'type': 'object'},
@@ -98,33 +103,39 @@ class OtherFormat(exception.Invalid):
     )
 
 
+class Digest(typing.TypedDict):
+    """The size of a file in bytes, and its SHA-256 digest."""
+
+    size: int
+    sha256: str
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Manifest:
     """The description that a snapshot contains.
 
-    release: of nova-lite; schemas: {database: version}
+    release: of nova-lite; schemas: {kind of database: version}
     taken_at: seconds since the epoch by the clock of the cloud
-    settings: by the names in SETTINGS, as in layout.Settings. profile: None for a file of the
-        snapshot
-    files: {name: {'size': bytes, 'sha256': digest}}
+    settings: the values of layout.Settings with the names in SETTINGS. The profile is None if the
+        snapshot contains its file
+    files: {name: size and digest}
     """
 
     format: int = FORMAT
     release: str
-    schemas: dict
+    schemas: dict[str, typing.Any]
     taken_at: float
-    settings: dict
-    files: dict
+    settings: dict[str, typing.Any]
+    files: dict[str, Digest]
 
 
-def write(path, manifest, files):
-    """Write a snapshot that only its owner can read. files: {name: path of its content}
+def write(path: str, manifest: Manifest, files: Mapping[str, str]) -> Manifest:
+    """Write a snapshot that only its owner can read. Return the manifest with `files`.
 
-    The manifest gets the files' sizes and digests. Return it. A former file is replaced once the
-    new one is whole.
+    files: {name in the snapshot: path}. The new file replaces a former one when it is complete.
     """
     directory, name = os.path.split(os.path.abspath(path))
-    # Perhaps others may write to the directory.
+    # Other users may be able to write to the directory.
     descriptor, draft = tempfile.mkstemp(prefix=f'{name}.', suffix=UNFINISHED, dir=directory)
     try:
         with (
@@ -143,8 +154,8 @@ def write(path, manifest, files):
     return whole
 
 
-def _add(archive, name, source):
-    """Add a file; return its size and digest. Its time, which ZIP may not know, is not kept."""
+def _add(archive: zipfile.ZipFile, name: str, source: str) -> Digest:
+    """Add a file without its time, which ZIP may not support. Return its size and digest."""
     digest, size = hashlib.sha256(), 0
     with open(source, 'rb') as file, archive.open(name, 'w', force_zip64=True) as written:
         while chunk := file.read(CHUNK):
@@ -154,8 +165,8 @@ def _add(archive, name, source):
     return {'size': size, 'sha256': digest.hexdigest()}
 
 
-def read(path):
-    """Return the Manifest of a snapshot. Raise Unusable, Damaged, OtherFormat."""
+def read(path: str) -> Manifest:
+    """Return the manifest of a snapshot. Raise Unusable, Damaged, OtherFormat."""
     with _opened(path) as archive:
         if MANIFEST not in archive.namelist():
             raise Unusable(file=path, reason=f'it has no {MANIFEST}')
@@ -177,30 +188,30 @@ def read(path):
     return Manifest(**values)
 
 
-def _require_size(path, files):
-    """Raise Damaged if files are larger than those of a cloud can be in so small a snapshot."""
+def _require_size(path: str, files: Mapping[str, Digest]) -> None:
+    """Raise Damaged if the files are too large for the size of their snapshot."""
     size = sum(each['size'] for each in files.values())
     if size > max(MOST_RATIO * os.path.getsize(path), LEAST_LIMIT):
         raise Damaged(file=path, reason=f'its files would have {size} bytes')
 
 
-def _refuse(constant):
-    """Raise ValueError: no field may be NaN or infinite, which a schema does not find."""
+def _refuse(constant: str) -> typing.NoReturn:
+    """Raise ValueError. A schema would accept NaN and infinite numbers."""
     raise ValueError(constant)
 
 
-def extract(path, manifest, targets):
-    """Write files of a snapshot. targets: {name: path}. Raise Unusable, Damaged, NotUnpacked.
+def extract(path: str, manifest: Manifest, targets: Mapping[str, str]) -> None:
+    """Write files of a snapshot. Raise Unusable, Damaged, NotUnpacked.
 
-    A file that is there is replaced once the new one is whole.
+    targets: {name in the snapshot: path}. A new file replaces a former one when it is complete.
     """
     with _opened(path) as archive:
         _require(archive, path, manifest, targets)
         for name, target in targets.items():
             try:
-                is_same = _extract(archive, name, target, **manifest.files[name])
+                is_same = _extract(archive, name, target, manifest.files[name])
             except OSError as error:
-                # Of a library that decompresses, for which the snapshot is to blame.
+                # An error without a number is from decompression: the snapshot is damaged.
                 if error.errno is None:
                     raise
                 raise NotUnpacked(file=path, target=target, cause=error) from error
@@ -208,23 +219,23 @@ def extract(path, manifest, targets):
                 raise _changed(path, name)
 
 
-def _require(archive, path, manifest, names):
+def _require(archive: zipfile.ZipFile, path: str, manifest: Manifest, names: Iterable[str]) -> None:
     known = set(archive.namelist()).intersection(manifest.files)
     missing = sorted(set(names) - known)
     if missing:
         raise Damaged(file=path, reason=f'it lacks {", ".join(missing)}')
 
 
-def _changed(path, name):
+def _changed(path: str, name: str) -> Damaged:
     return Damaged(file=path, reason=f'{name} has another content than when it was taken')
 
 
-def _extract(archive, name, target, **expected):
-    """Write a file if it is as expected; return whether it is."""
+def _extract(archive: zipfile.ZipFile, name: str, target: str, expected: Digest) -> bool:
+    """Write a file if it has the expected size and digest. Return whether it has."""
     draft = f'{target}{UNFINISHED}'
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, 'wb') as written:
-        is_same = _copy(archive, name, written, **expected)
+        is_same = _copy(archive, name, written, expected)
     if is_same:
         os.replace(draft, target)
     else:
@@ -232,20 +243,20 @@ def _extract(archive, name, target, **expected):
     return is_same
 
 
-def _copy(archive, name, written, *, size, sha256):
-    """Write a file of the archive to an open one; return whether it has that size and digest."""
-    digest, left = hashlib.sha256(), size
+def _copy(archive: zipfile.ZipFile, name: str, written: typing.IO[bytes], expected: Digest) -> bool:
+    """Write a file of the archive to an open file. Return whether it is as expected."""
+    digest, left = hashlib.sha256(), expected['size']
     with archive.open(name) as source:
         while left >= 0 and (chunk := source.read(CHUNK)):
             left -= len(chunk)
             digest.update(chunk)
             written.write(chunk)
-    return not left and digest.hexdigest() == sha256
+    return not left and digest.hexdigest() == expected['sha256']
 
 
 @contextlib.contextmanager
-def _opened(path):
-    """Yield the archive. Raise Unusable, Damaged for what goes wrong as it is read."""
+def _opened(path: str) -> Iterator[zipfile.ZipFile]:
+    """Yield the archive. Raise Unusable, Damaged for errors inside the block."""
     try:
         if not zipfile.is_zipfile(path) and os.path.exists(path):
             raise Unusable(file=path, reason='it is no snapshot, or not whole')

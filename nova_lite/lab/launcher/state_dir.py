@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import os
 import re
 import shlex
+import typing
 
 from oslo_config import cfg
 
@@ -13,16 +14,19 @@ from nova_lite import exception
 from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import deployment
 
-# Variables that name a cloud: by its state directory, or by a file in that.
+# Variables that name a cloud: by its state directory, or by a file in its state directory.
 VARIABLE, CLIENTS_FILE = 'NOVA_LITE_STATE', 'OS_CLIENT_CONFIG_FILE'
 CONTROL_CONF = os.path.join('etc', 'control.conf')
-# A cloud that has begun to start has it, and no directory of another program.
+# A file that only a state directory has, from the beginning of the first start.
 MADE = 'metadata-secret'
 
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
-# The file of a cloud whose clock was changed; see `clocks`.
+# The file that a cloud has once its clock was changed; see `clocks`.
 CLOCK = 'clock.json'
+
+# A group of options of a parser.
+Group: typing.TypeAlias = 'argparse._MutuallyExclusiveGroup | argparse._ArgumentGroup'
 
 
 class NoCloud(exception.Invalid):
@@ -38,13 +42,13 @@ class Unreadable(exception.Invalid):
     )
 
 
-def default():
+def default() -> str:
     """Return the directory of the cloud that commands use without an option."""
     return implied(os.environ)[0]
 
 
 def implied(environ: Mapping[str, str]) -> tuple[str, str]:
-    """Return (directory of the cloud, the variable that names it or ''), without an option."""
+    """Return (directory of the cloud, variable that names it or '') if no option names it."""
     if environ.get(VARIABLE):
         return os.path.abspath(environ[VARIABLE]), VARIABLE
     directory = os.path.dirname(os.path.abspath(environ.get(CLIENTS_FILE) or 'none'))
@@ -53,8 +57,8 @@ def implied(environ: Mapping[str, str]) -> tuple[str, str]:
     return unnamed(), ''
 
 
-def unnamed():
-    """Return the state directory of the cloud that nothing names."""
+def unnamed() -> str:
+    """Return the default state directory, which is used if no option or variable names one."""
     return os.path.join(_base(), 'nova-lite')
 
 
@@ -64,12 +68,12 @@ def is_cloud(directory: str) -> bool:
 
 
 def has_cloud(directory: str) -> bool:
-    """Return whether a directory is that of a cloud or of the configuration of a deployment."""
+    """Return whether a directory belongs to a cloud or has the configuration of a deployment."""
     return is_cloud(directory) or deployment.is_one(directory)
 
 
-def name(text):
-    """Return a name that is given as an argument. Raise ArgumentTypeError for another text."""
+def name(text: str) -> str:
+    """Return `text` if it can be the name of a cloud. Raise ArgumentTypeError."""
     if not NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f'{text!r} is not a name of up to 64 letters, digits, points, hyphens and underscores'
@@ -77,18 +81,18 @@ def name(text):
     return text
 
 
-def named(text):
+def named(text: str) -> str:
     """Return the state directory of the cloud with a name. Raise ArgumentTypeError.
 
-    It is not below the default one, whose cloud `up --fresh` deletes.
+    The directory is outside the default state directory, which `up --fresh` empties.
     """
     return os.path.join(parent(), name(text))
 
 
-def command(verb, directory):
-    """Return a command of nova-lite as a user writes it for the cloud in a state directory.
+def command(verb: str, directory: str) -> str:
+    """Return a command, such as `nova-lite stop`, with options for the cloud of a directory.
 
-    verb: the name of the command, such as 'stop'
+    verb: the name of the command
     """
     path = os.path.abspath(directory)
     if path == os.path.abspath(default()):
@@ -99,28 +103,28 @@ def command(verb, directory):
     return f'nova-lite {verb} --state-dir {shlex.quote(path)}'
 
 
-def parent():
-    """Return the directory of the state directories of clouds with a name."""
+def parent() -> str:
+    """Return the directory that has the state directories of clouds with names."""
     return os.path.join(_base(), 'nova-lite-clouds')
 
 
-def _base():
+def _base() -> str:
     return os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
 
 
-def add_option(parser):
-    """Add the options that name the cloud."""
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a cloud to a parser."""
     add_names(parser.add_mutually_exclusive_group())
 
 
-def add_names(group):
-    """Add --state-dir, --name and --config-dir to a group of which one may be used."""
+def add_names(group: Group) -> None:
+    """Add --state-dir, --name and --config-dir to a group of options that exclude each other."""
     group.add_argument(
         '--state-dir',
         type=arguments.directory,
         metavar='DIR',
-        help=f'state directory of the cloud (default: that of {VARIABLE}, else of '
-        f'{CLIENTS_FILE}, else {_escaped(unnamed())})',
+        help=f'state directory of the cloud (default: the directory in {VARIABLE}, otherwise the '
+        f'directory of the file in {CLIENTS_FILE}, otherwise {_escaped(unnamed())})',
     )
     group.add_argument(
         '--name',
@@ -128,31 +132,31 @@ def add_names(group):
         type=named,
         default=argparse.SUPPRESS,
         metavar='NAME',
-        help=f'cloud with a name: its state directory is {_escaped(named("NAME"))}',
+        help=f'name of the cloud, whose state directory is {_escaped(named("NAME"))}',
     )
     group.add_argument(
         '--config-dir',
         type=arguments.directory,
         metavar='DIR',
-        help='deployment, by the directory of its configuration, such as /etc/nova-lite',
+        help='directory with the configuration of a deployment, such as /etc/nova-lite',
     )
 
 
-def _escaped(text):
-    # argparse fills in what follows a percent sign.
+def _escaped(text: str) -> str:
+    # argparse replaces the text after a percent sign.
     return text.replace('%', '%%')
 
 
-def existing(directory, *names):
-    """Return the path of a file of the cloud in `directory`. Raise NoCloud without the file."""
+def existing(directory: str, *names: str) -> str:
+    """Return the path of a file of the cloud in `directory`. Raise NoCloud if it is missing."""
     path = os.path.join(directory, *names)
     if not os.path.exists(path):
         raise NoCloud(directory=directory, path=path, up=command('up', directory))
     return path
 
 
-def control_conf(directory):
-    """Return the configuration of control daemons of the cloud in `directory`. Raise Invalid."""
+def control_conf(directory: str) -> cfg.ConfigOpts:
+    """Return the configuration of the control daemons of a cloud. Raise NoCloud, Unreadable."""
     path = existing(directory, CONTROL_CONF)
     up = command('up', directory)
     try:
@@ -164,6 +168,6 @@ def control_conf(directory):
     return found
 
 
-def has_clock(directory):
-    """Return whether the clock of the cloud in `directory` was changed (see launcher.clocks)."""
+def has_clock(directory: str) -> bool:
+    """Return whether the clock of the cloud in `directory` was ever changed; see `clocks`."""
     return os.path.exists(os.path.join(directory, CLOCK))

@@ -1,33 +1,46 @@
-"""Child processes with pid files and logs; one that dies is started again.
+"""Child processes with pid files and logs. A child that dies is started again.
 
-A child ends in good order when its supervisor is gone, however that came about
+A child stops cleanly when its supervisor has ended, even if the supervisor was killed
 (`daemons.leash`).
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import os
 import signal
 import subprocess
 import sys
+import typing
 
 from oslo_log import log
 
 from nova_lite import runtime
 from nova_lite.daemons import leash
+from nova_lite.lab.launcher import layout
 
 LOG = log.getLogger(__name__)
 
 WATCH_S = 0.2
 STOP_S = 40
 LEAST_S = 2.0
-# A process that dies at once is started again more and more slowly.
+# The pauses before the restarts of a process that dies sooner than SHORTEST_LIFE_S grow.
 SHORTEST_LIFE_S = 5
 LONGEST_PAUSE_S = 20
 
+# A function from the module of a daemon, its options and the open log to the started process.
+Start: typing.TypeAlias = Callable[[str, Sequence[str], typing.IO[bytes]], subprocess.Popen[bytes]]
+# As Start, with the descriptor of the leash.
+Launch: typing.TypeAlias = Callable[
+    [str, Sequence[str], typing.IO[bytes], int], subprocess.Popen[bytes]
+]
 
-def launch(module, options, output, end):
-    """Start an interpreter that runs a daemon's module; return its Popen.
 
-    options: of the command line; output: the open log; end: of the leash, a descriptor
+def launch(
+    module: str, options: Sequence[str], output: typing.IO[bytes], end: int
+) -> subprocess.Popen[bytes]:
+    """Start an interpreter that runs the module of a daemon. Return its process.
+
+    options: arguments of the command line; output: the open log; end: descriptor of the leash
     """
     return subprocess.Popen(
         [sys.executable, '-m', module, *options],
@@ -41,27 +54,30 @@ def launch(module, options, output, end):
 
 
 class Child:
-    """One daemon's process.
+    """The process of one daemon.
 
-    name: KIND.NAME, as in its pid file; stage: children of the highest stop first,
-    those of 0 without waiting for clients
-    starts: how often it was started
+    name: KIND.NAME, as in the pid file
+    stage: children with the highest stage stop first; children with 0 do not wait for clients
+    process: the last started process; starts: number of starts
     """
 
-    def __init__(self, name, module, *configs, places, stage):
+    process: subprocess.Popen[bytes]
+
+    def __init__(
+        self, name: str, module: str, *configs: str, places: layout.Layout, stage: int
+    ) -> None:
         self.name, self.module, self.configs, self.stage = name, module, configs, stage
-        # gunicorn keeps connections for a while after SIGTERM, and after SIGINT not.
+        # gunicorn waits for its clients after SIGTERM, but not after SIGINT.
         self._stop_signal = signal.SIGTERM if stage else signal.SIGINT
         self.pid_path = places.path('run', f'{name}.pid')
         self.log_path = places.path('log', f'{name}.log')
-        self.process = None
         self.starts = 0
         self._started = 0.0
         self._pause_s = 0.0
-        self._not_before = None
+        self._not_before: float | None = None
 
-    def start(self, start):
-        """Start the process and write its pid file. start: makes a process, as `launch` does"""
+    def start(self, start: Start) -> None:
+        """Start the process, and write its pid file."""
         with open(self.log_path, 'ab') as output:
             self.process = start(self.module, self._options(), output)
         self.starts += 1
@@ -70,11 +86,11 @@ class Child:
             file.write(f'{self.process.pid}\n')
         os.replace(f'{self.pid_path}.new', self.pid_path)
 
-    def _options(self):
+    def _options(self) -> list[str]:
         return [part for path in self.configs for part in ('--config-file', path)]
 
-    def watch(self, start):
-        """Start the process again when it died, though not too often. start: as of `start`"""
+    def watch(self, start: Start) -> None:
+        """Start the process again if it has died, after a pause if it has died soon."""
         if self.process.poll() is None:
             return
         now = runtime.monotonic()
@@ -88,20 +104,20 @@ class Child:
             self._not_before = None
             self.start(start)
 
-    def _end_workers(self):
-        """Workers that the process has left behind hold its port."""
+    def _end_workers(self) -> None:
+        """Kill workers that the process has left behind, which would keep its port."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
 
-    def reload(self):
+    def reload(self) -> None:
         """Make the process read its configuration again."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
 
-    def stop(self, seconds):
-        """Ask the process to end; kill it when that takes longer than `seconds`."""
+    def stop(self, seconds: float) -> None:
+        """Stop the process; kill it if it has not ended after `seconds`."""
         if self.process.poll() is None:
             self.process.send_signal(self._stop_signal)
         try:
@@ -118,21 +134,18 @@ class Child:
 
 
 class Supervisor:
-    """Starts children, keeps them running, stops them stage by stage.
+    """Starts children, keeps them running, and stops them stage by stage."""
 
-    launch: starts a process, as the function of that name
-    """
-
-    def __init__(self, launch=launch):
+    def __init__(self, launch: Launch = launch) -> None:
         self._launch = launch
-        self.children = []
+        self.children: list[Child] = []
         self._stop = runtime.Event()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
         self._lock = runtime.Lock()
-        self._ends = os.pipe()
+        self._ends: tuple[int, ...] = os.pipe()
 
-    def add(self, child):
-        """Start a child and keep it running."""
+    def add(self, child: Child) -> Child:
+        """Start a child, and keep it running."""
         with self._lock:
             child.start(self._start)
             self.children.append(child)
@@ -140,17 +153,19 @@ class Supervisor:
             self._thread = runtime.spawn(self._watch, name='supervisor')
         return child
 
-    def _start(self, module, options, output):
+    def _start(
+        self, module: str, options: Sequence[str], output: typing.IO[bytes]
+    ) -> subprocess.Popen[bytes]:
         return self._launch(module, options, output, self._ends[0])
 
-    def _watch(self):
+    def _watch(self) -> None:
         while not runtime.wait(self._stop, WATCH_S):
             with self._lock:
                 for child in self.children:
                     child.watch(self._start)
 
-    def stop(self):
-        """Stop all children, those that others depend on last."""
+    def stop(self) -> None:
+        """Stop all children, stage by stage, in at most about STOP_S seconds."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()

@@ -1,9 +1,9 @@
-"""The verdict of `verify` on a cloud of `nova-lite up`, running or stopped, or a deployment."""
+"""The verification of a cloud of `nova-lite up`, running or stopped, or of a deployment."""
 
+from collections.abc import Callable
 import contextlib
 import functools
 import glob
-import typing
 
 from nova_lite.lab.launcher import audits
 from nova_lite.lab.launcher import deployed_files
@@ -16,14 +16,20 @@ from nova_lite.verify import invariants
 from nova_lite.verify import reader as reader_module
 from nova_lite.verify import settling
 
-# Hosts whose names a message shows.
+# The number of hosts that a message names.
 MOST_HOSTS = 5
 
 
-def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
-    """Return the settling.Verdict on the cloud of `directory`.
+def find(
+    directory: str,
+    *,
+    settle_s: float = 10.0,
+    ages: age_limits.AgeLimits | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> settling.Verdict:
+    """Verify the cloud of a state directory. Return the verdict, and record it.
 
-    ages: age_limits.AgeLimits; say: called with what is being read
+    settle_s, ages, say: see settling.look; a stopped cloud is read once
     """
     with stopped.reachable(directory) as (conf, running):
         places = files.of_state_directory(directory)
@@ -38,8 +44,8 @@ def find(directory, *, settle_s=10.0, ages=None, say=lambda text: None):
     return verdict
 
 
-def open_reader(directory):
-    """Return a Reader of the running cloud of `directory`, to be closed."""
+def open_reader(directory: str) -> reader_module.Reader:
+    """Return a reader of the running cloud of a state directory. The caller must close it."""
     conf = state_dir.control_conf(directory)
     return reader_module.Reader(conf, files.of_state_directory(directory))
 
@@ -49,11 +55,12 @@ def find_deployed(
     *,
     settle_s: float,
     ages: age_limits.AgeLimits | None,
-    say: typing.Callable[[str], None],
+    say: Callable[[str], None],
 ) -> tuple[settling.Verdict, str]:
-    """Return the settling.Verdict on a running deployment, and which of its parts were not read.
+    """Verify a running deployment. Return the verdict, and a text about unread parts.
 
-    directory: of the configuration. Guests are read if the files of all hosts are on this machine.
+    directory: directory of the configuration; settle_s, ages, say: see settling.look
+    Guests are read if the files of all hosts are on this machine.
     """
     conf = deployment.Deployment(directory).conf
     computes = deployed_files.computes(directory)
@@ -70,7 +77,7 @@ def find_deployed(
 
 
 def _unread(hosts: set[str], places: files.Places) -> str:
-    """Return a text about the parts of a deployment that could not be read, '' for none."""
+    """Return a text about the parts of a deployment that could not be read, or ''."""
     texts = []
     if hosts:
         names = ', '.join(sorted(hosts)[:MOST_HOSTS]) + (' …' if len(hosts) > MOST_HOSTS else '')

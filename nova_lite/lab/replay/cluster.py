@@ -16,6 +16,7 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.replay import tracked_hosts
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import manager as scheduler_manager
 from nova_lite.terminal import progress_display
 from nova_lite.wsgi import server
 
@@ -68,7 +69,7 @@ def started(wanted: layout.Settings) -> Iterator[Cluster]:
     Placement and the identity service answer. The daemons would regard the claims of a study as
     errors, since no servers have them.
     """
-    cloud: typing.Any = make.cloud(wanted)
+    cloud = embedded.EmbeddedCloud(wanted)
     cloud.places.prepare()
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
     title = f'Starting a cloud: {wanted.cells} cells, {wanted.hosts} simulated hosts in each'
@@ -87,7 +88,7 @@ def started(wanted: layout.Settings) -> Iterator[Cluster]:
 
 
 def _read(cloud: embedded.EmbeddedCloud) -> Cluster:
-    scheduler: typing.Any = cloud.daemons['scheduler'].manager
+    (scheduler,) = cloud.managers(scheduler_manager.SchedulerManager)
     states = scheduler.world.states
     snapshot = states.get(states.version())
     if snapshot.missing:

@@ -10,7 +10,6 @@ import signal
 import typing
 
 from nova_lite.lab.launcher import given_options
-from nova_lite.lab.launcher import layout
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import results
@@ -62,7 +61,7 @@ def _directory(args: argparse.Namespace) -> str:
 
 
 def _plan(args: argparse.Namespace) -> plans.Plan:
-    options = layout.options_of(args.set)
+    options = given_options.parse(args.set)
     given_options.check(options)
     profile = args.profile
     if os.path.exists(profile):

@@ -192,7 +192,7 @@ def _options(document: documents.Document) -> None:
         for option, value in values.items():
             place = ('options', group, option)
             text = f'{group}.{option}={text_of(value)}'
-            _call(document, place, layout.options_of, [text])
+            _call(document, place, given_options.parse, [text])
             _call(document, place, given_options.check, {group: {option: text_of(value)}})
 
 

@@ -50,7 +50,7 @@ def read(directory: str) -> Json | None:
     found = kept_files.values(directory, path, ())
     if not isinstance(found.get('settings'), dict):
         raise kept_files.spoiled(directory, path, 'it has no settings')
-    return typing.cast(Json, found)
+    return found
 
 
 def write(settings: layout.Settings, document: documents.Document | None, *, done: bool) -> None:

@@ -1,6 +1,7 @@
 """The start of a cloud that a file describes: before it runs, once it runs, and each time."""
 
 import os
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.console import durations
@@ -16,7 +17,7 @@ from nova_lite.lab.launcher.cloud_file import kept
 from nova_lite.lab.launcher.cloud_file import settings
 
 # {key of faults: (request to the control endpoint, its arguments)}
-SWITCHES = {
+SWITCHES: dict[str, tuple[str, dict[str, typing.Any]]] = {
     'hosts_off': ('host', {'power': 'off'}),
     'databases_down': ('cell', {'state': 'down', 'parts': ['database']}),
     'buses_cut': ('bus', {'state': 'cut'}),

@@ -6,6 +6,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
+from nova_lite.compute import manager as compute_manager
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import embedded
 from nova_lite.lab.launcher import layout
@@ -15,7 +16,7 @@ from nova_lite.lab.testclock import control
 COMING_UP_S = 0.03
 
 
-class Manager:
+class Manager(compute_manager.ComputeManager):
     """Of hosts that report once time has passed."""
 
     def __init__(self):

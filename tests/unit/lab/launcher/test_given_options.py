@@ -4,7 +4,6 @@ import testtools
 
 from nova_lite import conf
 from nova_lite.lab.launcher import given_options
-from nova_lite.lab.launcher import layout
 from tests.fixtures import commands
 
 
@@ -12,7 +11,7 @@ class GivenOptionsTest(testtools.TestCase):
     def refusal(self, *assignments):
         """The error that a user gets; empty if there is none."""
         try:
-            given_options.check(layout.options_of(assignments))
+            given_options.check(given_options.parse(assignments))
         except ValueError as error:
             return str(error)
         return ''

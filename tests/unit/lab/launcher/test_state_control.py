@@ -17,7 +17,7 @@ class SnapshotTest(testtools.TestCase):
         os.mkfifo(os.path.join(directory, 'pipe'))
         control = endpoint.Endpoint(directory)
         # The cloud is not asked.
-        state_control.register(control, None)
+        state_control.register(control, None, take=None, restore=None, gate=None)
         for path in (
             'a.snapshot',
             directory,
