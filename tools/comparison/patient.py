@@ -20,7 +20,7 @@ class Patient:
         self.flavor_id, self.server_body = cloud.flavor_id, cloud.server_body
         self._lock = runtime.Lock()
 
-    def call(self, method: str, path: str, body: object = None) -> typing.Any:
+    def call(self, method: str, path: str, body: client.Json | None = None) -> typing.Any:
         """Send a request, and repeat it while the answer asks to wait. Raise as Client.call."""
         while True:
             began = runtime.monotonic()

@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import itertools
 import os
-import types
 import typing
 
 from nova_lite import exception
@@ -22,7 +21,6 @@ from tools.comparison import table
 
 NAME = 'compared'
 FLAVOR, OTHER_FLAVOR = 'm1.tiny', 'm1.small'
-SERVER = types.SimpleNamespace(image='cirros', flavor=FLAVOR)
 WAIT_S = 180
 # Work after the moment for which a client waits belongs to the operation as well.
 TAIL_S = 0.5
@@ -87,7 +85,7 @@ class Workload:
 
     def boot(self, count: int, in_flight: int) -> table.Figures:
         """Create servers; a client sends the next request when its server is ACTIVE."""
-        body = self._cloud.server_body(NAME, SERVER)
+        body = self._cloud.server_body(NAME, image='cirros', flavor=FLAVOR)
 
         def one(_number: int) -> str:
             began = runtime.monotonic()

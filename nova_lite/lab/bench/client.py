@@ -1,7 +1,10 @@
-"""A thin client of the compute API, whose own cost does not distort the figures."""
+"""A thin client of the compute API, which uses too little CPU to distort the figures."""
 
+from collections.abc import Iterator
+from collections.abc import Mapping
 import contextlib
 import os
+import typing
 
 from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
@@ -15,11 +18,13 @@ WAIT_S = 120
 FAILED = 'ERROR'
 LIMITS, UNLIMITED = ('instances', 'cores', 'ram'), -1
 
+Json: typing.TypeAlias = dict[str, typing.Any]
+
 
 class Client:
-    """Calls as the admin of the cloud in `directory`, from many threads."""
+    """Sends requests as the administrator of the cloud in `directory`, from many threads."""
 
-    def __init__(self, directory):
+    def __init__(self, directory: str) -> None:
         path = os.path.join(directory, 'clouds.yaml')
         if not os.path.exists(path):
             raise exception.Invalid(
@@ -27,76 +32,83 @@ class Client:
             )
         self.connection = client_connections.connect(path)
         try:
-            self.base = self.connection.compute.get_endpoint()
+            self.base = self.connection.compute.get_endpoint() or ''
         except (keystone.ClientException, sdk.SDKException) as error:
             raise exception.Unavailable(
                 service=f'The cloud of {directory}', reason=f'{error}. Start it with `nova-lite up`'
             ) from error
         self._headers = {
-            'X-Auth-Token': self.connection.auth_token,
+            'X-Auth-Token': self.connection.auth_token or '',
             'OpenStack-API-Version': 'compute 2.74',
-            # Used only by a cloud with noauth.
-            'X-User-Id': self.connection.current_user_id,
-            'X-Project-Id': self.connection.current_project_id,
+            # Only a cloud with noauth uses these.
+            'X-User-Id': self.connection.current_user_id or '',
+            'X-Project-Id': self.connection.current_project_id or '',
             'X-Roles': 'admin,member,reader',
         }
         self._local = runtime.Local()
 
-    def call(self, method, path, body=None):
-        """Send one request and return its decoded body or None.
+    def call(self, method: str, path: str, body: Json | None = None) -> typing.Any:
+        """Send one request. Return the decoded body of the response, or None.
 
         Raise Conflict for a status of 400 and above, Unavailable without a response.
         """
         return self.content(method, path, self.send(method, path, body))
 
-    def send(self, method, path, body=None):
-        """Send one request and return its response. Raise Unavailable without one."""
+    def send(self, method: str, path: str, body: Json | None = None) -> requests.Response:
+        """Send one request. Return the response. Raise Unavailable if there is none."""
         session = getattr(self._local, 'session', None)
         if session is None:
             session = self._local.session = requests.Session()
             session.headers.update(self._headers)
         try:
-            return session.request(method, self.base + path, json=body, timeout=WAIT_S)
+            response: requests.Response = session.request(
+                method, self.base + path, json=body, timeout=WAIT_S
+            )
+            return response
         except requests.RequestException as error:
             raise exception.Unavailable(service=self.base, reason=error) from error
 
     @staticmethod
-    def content(method, path, response):
-        """Return the decoded body of a response, or None. Raise as `call` does."""
+    def content(method: str, path: str, response: requests.Response) -> typing.Any:
+        """Return the decoded body of a response, or None. Raise Conflict as `call` does."""
         if response.status_code >= 400:
             raise exception.Conflict(
                 reason=f'{method} {path} answered {response.status_code}: {response.text[:200]}'
             )
         return response.json() if response.content else None
 
-    def flavor_id(self, name):
-        """Return the id of a flavor. Raise Invalid if there is none of that name."""
+    def flavor_id(self, name: str) -> str:
+        """Return the id of the flavor with a name or id. Raise Invalid if it does not exist."""
         for flavor in self.call('GET', '/flavors?is_public=None')['flavors']:
             if name in (flavor['name'], flavor['id']):
-                return flavor['id']
+                found: str = flavor['id']
+                return found
         raise exception.Invalid(
             reason=f'flavor {name} does not exist. `openstack flavor list` lists flavors'
         )
 
-    def server_body(self, name, args):
-        """Return the body of a request that creates a server without networks."""
-        image = self.connection.image.find_image(args.image)
-        if image is None:
+    def server_body(self, name: str, *, image: str, flavor: str) -> Json:
+        """Return the body of a request that creates a server without networks. Raise Invalid.
+
+        image, flavor: names
+        """
+        found = self.connection.image.find_image(image)
+        if found is None:
             raise exception.Invalid(
-                reason=f'image {args.image} does not exist. `openstack image list` lists images'
+                reason=f'image {image} does not exist. `openstack image list` lists images'
             )
         return {
             'server': {
                 'name': name,
-                'flavorRef': self.flavor_id(args.flavor),
-                'imageRef': image.id,
+                'flavorRef': self.flavor_id(flavor),
+                'imageRef': found.id,
                 'networks': 'none',
             }
         }
 
     @contextlib.contextmanager
-    def without_quotas(self):
-        """Lift the limits on the servers of the project meanwhile."""
+    def without_quotas(self) -> Iterator[None]:
+        """Lift the quotas on servers of the project inside the block."""
         path = f'/os-quota-sets/{self.connection.current_project_id}'
         before = self.call('GET', path)['quota_set']
         self.call('PUT', path, {'quota_set': dict.fromkeys(LIMITS, UNLIMITED)})
@@ -109,11 +121,11 @@ class Client:
                 limits = {name: before[name] for name in LIMITS}
                 self.call('PUT', path, {'quota_set': {**limits, 'force': True}})
 
-    def settle(self, wanted, pause_s):
-        """Wait for many servers at once, with short lists for all.
+    def settle(self, wanted: Mapping[str, str], pause_s: float) -> Iterator[tuple[str, float]]:
+        """Yield (server id, time of `monotonic`) as each of many servers reaches its status.
 
-        wanted: {server id: status}; yields (id, seconds of `monotonic`) as each gets there.
-        Raises Conflict for a server in ERROR, Unavailable when time is up.
+        wanted: {server id: status}. Short lists show the statuses of all servers.
+        Raise Conflict for a server in ERROR, Unavailable after WAIT_S.
         """
         left = dict(wanted)
         deadline = runtime.monotonic() + WAIT_S

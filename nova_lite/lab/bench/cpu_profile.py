@@ -1,10 +1,15 @@
-"""CPU time of a benchmark by function: samples that py-spy takes of every daemon.
+"""CPU time of a benchmark by part of the code, from samples that py-spy takes of all daemons.
 
-A sample is the stack of a thread that holds the interpreter's lock. It counts for the
-part of nova_lite, or of a library, whose code it is in.
+A sample is the stack of a thread that holds the lock of the interpreter. It counts for the part of
+nova_lite, or of a library, whose code the thread runs.
 """
 
+import argparse
 import collections
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 import contextlib
 import os
 import re
@@ -13,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -22,15 +28,15 @@ RATE = 100  # samples a second
 STARTED, FOREIGN = 'Sampling process', 'No python processes found'
 END_S = 60
 OURS, OTHER = 'nova_lite/', 'other'
-# Called by all parts, and waited in by all.
+# Files whose frames are ignored: all parts call them and wait in them.
 COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime.py')
-# All that is done for these counts for them, the statements as well.
+# Parts that a stack counts for if any of its frames is in their files.
 CAUSES = {
     'journal': ('nova_lite/saga/journal.py', 'nova_lite/db/api/sagas.py'),
     'notifications': ('nova_lite/notify/',),
     'placement': ('placement/',),
 }
-# Else the innermost frame decides that is of one of these or of the rest of nova_lite.
+# For other stacks, the innermost frame in these files or in the rest of nova_lite decides.
 PARTS = {
     'statements': (
         'nova_lite/db/',
@@ -56,10 +62,12 @@ PARTS = {
     ),
     'RPC': ('nova_lite/rpc/', 'oslo_messaging/', 'kombu/', 'amqp/'),
 }
+# {part: number of samples}
+Samples: typing.TypeAlias = collections.Counter[str]
 _FRAME = re.compile(r'\(([^()]*?)(?::\d+)?\)$')
 
 
-def program():
+def program() -> str:
     """Return the path of py-spy. Raise Invalid if it is not installed."""
     places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get('PATH', '')])
     found = shutil.which(PROGRAM, path=places)
@@ -71,10 +79,10 @@ def program():
 
 
 @contextlib.contextmanager
-def prepared(args):
-    """Give `args` its sampler, None without `profile`, and the scenario that is profiled.
+def prepared(args: argparse.Namespace) -> Iterator[None]:
+    """Set args.sampler, which is None without `profile`, and args.scenario for the block.
 
-    Raise Invalid when the scenario is missing, or when there is one without `profile`.
+    Raise Invalid if the scenario after `profile` is missing, or is given without `profile`.
     """
     if (args.scenario == 'profile') is not bool(args.profiled):
         raise exception.Invalid(
@@ -86,11 +94,11 @@ def prepared(args):
         yield
     finally:
         if args.sampler is not None:
-            args.sampler.end()  # a scenario that failed does not
+            args.sampler.end()  # a scenario that failed has not called it
 
 
-def part_of(stack):
-    """Return the part that a stack counts for: files of its frames, the outermost first."""
+def part_of(stack: Sequence[str]) -> str:
+    """Return the part that a stack counts for. stack: files of the frames, the outermost first"""
     for part, prefixes in CAUSES.items():
         if any(file.startswith(prefixes) for file in stack):
             return part
@@ -103,9 +111,9 @@ def part_of(stack):
     return OTHER
 
 
-def parts_of(lines):
-    """Return {part: samples} of what py-spy writes: frames, separated by `;`, and a count."""
-    found = collections.Counter()
+def parts_of(lines: Iterable[str]) -> Samples:
+    """Return the samples in the output of py-spy: lines of frames, joined by `;`, and a count."""
+    found: Samples = collections.Counter()
     for line in lines:
         frames, _blank, count = line.rpartition(' ')
         if count.strip().isdigit():
@@ -117,26 +125,28 @@ def parts_of(lines):
 class Sampler:
     """Takes samples of processes and their children from `begin` to `end`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._program = program()
-        self._directory = None
-        self._running, self._readers = {}, []
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._readers: list[runtime.Thread] = []
 
-    def begin(self, pids):
-        """Return when each process is sampled; call `end`. pids: {name: process id}
+    def begin(self, pids: Mapping[str, int]) -> None:
+        """Start to sample processes. The caller must call `end`. pids: {name: process id}
 
-        Leave out those of other languages, such as a database server. Raise Unavailable for
-        a process that py-spy cannot read.
+        Programs in other languages, such as a database server, are not sampled. Raise Unavailable
+        if py-spy cannot read a process.
         """
         self._directory = tempfile.TemporaryDirectory()
         for name, pid in pids.items():
             self._running[name] = self._start(name, pid)
         for name, running in self._running.items():
-            self._wait_started(name, running)
-            # It prints a line for late samples, and stops at a full pipe that is not read.
-            self._readers.append(runtime.spawn(list, running.stdout, name='py-spy-output'))
+            lines = running.stdout or ()
+            self._wait_started(name, lines)
+            # py-spy prints lines for late samples, and would stop at a full pipe.
+            self._readers.append(runtime.spawn(list, lines, name='py-spy-output'))
 
-    def _start(self, name, pid):
+    def _start(self, name: str, pid: int) -> subprocess.Popen[str]:
         options = ['--gil', '--nonblocking', '--subprocesses', '--rate', str(RATE)]
         return subprocess.Popen(
             [
@@ -149,22 +159,22 @@ class Sampler:
             text=True,
         )
 
-    def _path(self, name):
-        return os.path.join(self._directory.name, name)
+    def _path(self, name: str) -> str:
+        return os.path.join(self._directory.name if self._directory else '', name)
 
-    def _wait_started(self, name, running):
+    def _wait_started(self, name: str, lines: Iterable[str]) -> None:
         seen = []
-        for line in running.stdout:
+        for line in lines:
             seen.append(line.strip())
             if STARTED in line or FOREIGN in line:
                 return
         reason = next(filter(None, seen), 'it ended')
         raise exception.Unavailable(service=f'{PROGRAM} for {name}', reason=reason)
 
-    def end(self):
-        """Return {name: {part: samples}}, without processes that were not sampled."""
+    def end(self) -> dict[str, Samples]:
+        """Stop sampling. Return {name: samples} of the processes that were sampled."""
         for running in self._running.values():
-            running.send_signal(signal.SIGINT)  # those that have ended are left alone
+            running.send_signal(signal.SIGINT)  # a process that has ended is ignored
         found = {}
         for name, running in self._running.items():
             try:
@@ -177,7 +187,8 @@ class Sampler:
         for reader in self._readers:
             reader.join()
         for running in self._running.values():
-            running.stdout.close()
+            if running.stdout is not None:
+                running.stdout.close()
         self._running, self._readers = {}, []
         if self._directory is not None:
             self._directory.cleanup()

@@ -1,7 +1,10 @@
 """The cost of an idle cloud: memory, threads and CPU by kind of daemon."""
 
 import collections
+from collections.abc import Mapping
+from collections.abc import Sequence
 import json
+import typing
 
 from nova_lite import runtime
 from nova_lite.lab.bench import results
@@ -10,9 +13,15 @@ from nova_lite.terminal import progress_display
 KINDS = ('processes', 'threads', 'rss_mb', 'pss_mb', 'cpu_percent')
 MIB = 1024
 
+# {one of KINDS: value}
+Figures: typing.TypeAlias = dict[str, float]
 
-def measure(directory, also, seconds):
-    """Return {kind: {figure: value}} after `seconds` of watching; CPU in percent of one core."""
+
+def measure(directory: str, also: Sequence[int], seconds: float) -> dict[str, Figures]:
+    """Watch an idle cloud. Return {kind of daemon: figures}, with CPU in percent of one core.
+
+    also: ids of other processes to watch
+    """
     pids = results.pids_of(directory, also)
     began, before = runtime.monotonic(), results.cpu_of(pids)
     with progress_display.Count('seconds watched', round(seconds)) as count:
@@ -20,7 +29,7 @@ def measure(directory, also, seconds):
             runtime.sleep(1)
             count.add()
     passed, after = runtime.monotonic() - began, results.cpu_of(pids)
-    found = collections.defaultdict(lambda: dict.fromkeys(KINDS, 0))
+    found: dict[str, Figures] = collections.defaultdict(lambda: dict.fromkeys(KINDS, 0))
     children = results.children()
     for name, pid in pids.items():
         figures = found[name.split('.')[0]]
@@ -31,11 +40,11 @@ def measure(directory, also, seconds):
     return dict(found)
 
 
-def _held(pid):
-    """Return what one process holds; nothing when it has ended."""
+def _held(pid: int) -> Figures:
+    """Return the memory and threads of one process, {} if it has ended."""
     try:
         with open(f'/proc/{pid}/smaps_rollup') as file:
-            memory = dict(line.split()[:2] for line in file.readlines()[1:])
+            memory = {words[0]: words[1] for words in map(str.split, file.readlines()[1:])}
         with open(f'/proc/{pid}/status') as file:
             status = dict(line.split(':', 1) for line in file)
     except (FileNotFoundError, ProcessLookupError):
@@ -48,8 +57,8 @@ def _held(pid):
     }
 
 
-def show(figures, *, as_json):
-    """Print for people or for programs."""
+def show(figures: Mapping[str, Figures], *, as_json: bool) -> None:
+    """Print the figures as a table or as JSON."""
     if as_json:
         print(json.dumps(figures, indent=2))
         return

@@ -1,5 +1,7 @@
 """One measurement of `nova-lite bench`: a scenario, and the figures that are printed."""
 
+import argparse
+
 from nova_lite.lab.bench import client
 from nova_lite.lab.bench import cpu_profile
 from nova_lite.lab.bench import idle
@@ -8,8 +10,8 @@ from nova_lite.lab.bench import results
 from nova_lite.lab.bench import scenarios
 
 
-def run(args):
-    """Measure a scenario and print the figures. Return the exit code. args: of the command"""
+def run(args: argparse.Namespace) -> int:
+    """Measure a scenario, and print the figures. Return the exit code. args: of the command"""
     with cpu_profile.prepared(args):
         moves.check(args)
         if args.scenario in moves.SCENARIOS:

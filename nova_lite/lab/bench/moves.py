@@ -1,9 +1,10 @@
 """Benchmarks of moves, one class for each kind.
 
-A move that waits for its user is measured in phases: to VERIFY_RESIZE, then half of
-the servers confirm and half revert. CPU seconds are those of the whole cloud.
+A move that waits for its user is measured in phases: all servers move to VERIFY_RESIZE, then half
+of the moves are confirmed and half are reverted. The CPU seconds are those of the whole cloud.
 """
 
+import argparse
 import functools
 import os
 
@@ -14,17 +15,18 @@ from nova_lite import runtime
 from nova_lite.lab.bench import client
 from nova_lite.lab.bench import footprint
 from nova_lite.lab.bench import moving
+from nova_lite.lab.bench import results
 from nova_lite.virt.sim import hostpower
 
 VERIFY = 'VERIFY_RESIZE'
 
 
 class Resizes(moving.Moves):
-    """Moves that wait for their user in VERIFY_RESIZE."""
+    """Moves that wait for a confirm or revert of their user in VERIFY_RESIZE."""
 
     arrives = VERIFY
 
-    def measure(self):
+    def measure(self) -> None:
         if self.args.waiting:
             self._let_wait()
         servers = self.boot(self.args.count)
@@ -36,13 +38,13 @@ class Resizes(moving.Moves):
                 with self.phases.phase(f'{self.args.scenario}: {name}') as measured:
                     self.together(measured, part, functools.partial(self._end, name))
 
-    def _end(self, name, measured, uuid):
+    def _end(self, name: str, measured: results.Measured, uuid: str) -> None:
         self.timed(measured, uuid, {f'{name}Resize': None}, moving.ACTIVE)
 
-    # ---- many that wait ----
+    # ---- many moves that wait ----
 
-    def _let_wait(self):
-        """Ask for many moves at once and leave them in VERIFY_RESIZE."""
+    def _let_wait(self) -> None:
+        """Request many moves at once, and leave them in VERIFY_RESIZE."""
         held = footprint.Footprint(self.args.state_dir)
         servers = self.boot(self.args.waiting)
         self._note(held, 'before', 0, 0)
@@ -52,13 +54,15 @@ class Resizes(moving.Moves):
             self._note_peak(held, set(asked), measured, began)
         self._note(held, 'at rest', 0, len(self._watch.list(f'/servers?status={VERIFY}')))
 
-    def _ask(self, measured, uuid):
+    def _ask(self, measured: results.Measured, uuid: str) -> None:
         began = runtime.monotonic()
         self.cloud.call('POST', f'/servers/{uuid}/action', self.content(self.hosts[uuid]))
         measured.add('request', runtime.monotonic() - began)
 
-    def _note_peak(self, held, left, measured, began):
-        """Wait until all of `left` have arrived; note what most of them running took."""
+    def _note_peak(
+        self, held: footprint.Footprint, left: set[str], measured: results.Measured, began: float
+    ) -> None:
+        """Wait until all of `left` have arrived. Record the most threads and memory."""
         deadline, asked = began + self.timeout_s, len(left)
         peak, at = held.look(), (len(left), 0)
         while left:
@@ -77,47 +81,47 @@ class Resizes(moving.Moves):
         measured.add(f'all to {VERIFY}', runtime.monotonic() - began)
         self._add('at the peak', peak, *at)
 
-    def _note(self, held, when, running, waiting):
+    def _note(self, held: footprint.Footprint, when: str, running: int, waiting: int) -> None:
         self._add(when, held.look(), running, waiting)
 
-    def _add(self, when, found, running, waiting):
+    def _add(self, when: str, found: dict[str, float], running: int, waiting: int) -> None:
         self.phases.footprints.append(
             {'when': when, 'running': running, 'waiting': waiting, **found}
         )
 
 
 class Resize(Resizes):
-    """To another flavor within the cell."""
+    """Resize to another flavor within the cell."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         super().prepare()
         args = self.args
         if args.new_flavor == args.flavor:
             raise exception.Invalid(reason='--new-flavor must differ from --flavor')
         self._flavor = self.cloud.flavor_id(args.new_flavor)
 
-    def content(self, host):
+    def content(self, host: str) -> client.Json:
         return {'resize': {'flavorRef': self._flavor}}
 
 
 class Migrate(Resizes):
-    """Cold migration to a host of the scheduler's choice within the cell."""
+    """Cold migration to a host within the cell that the scheduler selects."""
 
-    def content(self, host):
+    def content(self, host: str) -> client.Json:
         return {'migrate': None}
 
 
 class CrossCell(Resizes):
-    """Cold migration to hosts of another cell, one after the other."""
+    """Cold migration to the hosts of other cells, in turn."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         if len(self.cells()) < 2:
             raise exception.Invalid(
                 reason='cross-cell needs hosts in at least two cells, named CELL-HOST'
             )
         self._targets = self.cells()
 
-    def content(self, host):
+    def content(self, host: str) -> client.Json:
         here = host.partition('-')[0]
         others = [
             name for cell, names in sorted(self._targets.items()) if cell != here for name in names
@@ -127,16 +131,16 @@ class CrossCell(Resizes):
 
 
 class LiveMigrate(moving.Moves):
-    """Live migration to a host of the scheduler's choice."""
+    """Live migration to a host that the scheduler selects."""
 
-    def content(self, host):
+    def content(self, host: str) -> client.Json:
         return {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
 
 
 class Evacuate(moving.Moves):
-    """Evacuation of a simulated host without other servers, whose power is cut for it."""
+    """Evacuation of a simulated host, which has no other servers and is powered off."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         super().prepare()
         busy = {
             server['OS-EXT-SRV-ATTR:host']
@@ -154,20 +158,20 @@ class Evacuate(moving.Moves):
         if not os.path.exists(self._guests):
             raise exception.Invalid(reason=f'{self._victim} is not a simulated host of this cloud')
 
-    def placed(self):
+    def placed(self) -> client.Json:
         return {'host': self._victim}
 
-    def content(self, host):
+    def content(self, host: str) -> client.Json:
         return {'evacuate': {}}
 
-    def measure(self):
+    def measure(self) -> None:
         servers = self.boot(self.args.count)
         hostpower.power_off(self._guests, self._victim)
         self._force_down(True)
         with self.phases.phase('evacuate: to ACTIVE') as measured:
             self.together(measured, servers, self.move)
 
-    def clean(self):
+    def clean(self) -> None:
         """Power the host on, which removes the evacuated guests, and delete the servers."""
         hostpower.power_on(self._guests, self._victim)
         deadline = runtime.monotonic() + self.timeout_s
@@ -176,7 +180,7 @@ class Evacuate(moving.Moves):
                 self._force_down(False)
                 break
             except exception.Conflict as error:
-                # It takes a heartbeat or two.
+                # The host needs a heartbeat or two to remove the guests.
                 if runtime.monotonic() > deadline:
                     raise exception.Unavailable(
                         service=self._victim, reason=f'stays forced down: {error}'
@@ -184,13 +188,13 @@ class Evacuate(moving.Moves):
             runtime.sleep(moving.LOOK_S)
         super().clean()
 
-    def _force_down(self, forced):
+    def _force_down(self, forced: bool) -> None:
         found = self.cloud.call('GET', f'/os-services?binary=nova-compute&host={self._victim}')
         uuid = found['services'][0]['id']
         self.cloud.call('PUT', f'/os-services/{uuid}', {'forced_down': forced})
 
 
-SCENARIOS = {
+SCENARIOS: dict[str, type[moving.Moves]] = {
     'resize': Resize,
     'migrate': Migrate,
     'live-migrate': LiveMigrate,
@@ -199,7 +203,7 @@ SCENARIOS = {
 }
 
 
-def add_options(parser):
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that only benchmarks of moves use."""
     parser.add_argument(
         '--new-flavor',
@@ -216,8 +220,8 @@ def add_options(parser):
     )
 
 
-def check(args):
-    """Raise Invalid for options that contradict each other."""
+def check(args: argparse.Namespace) -> None:
+    """Raise Invalid for values out of range, and for options that contradict each other."""
     for name in ('count', 'concurrency'):
         if getattr(args, name) < 1:
             raise exception.Invalid(reason=f'--{name} must be at least 1')
@@ -230,8 +234,8 @@ def check(args):
         )
 
 
-def run(args):
-    """Measure one kind of move, print the figures and return the exit code."""
+def run(args: argparse.Namespace) -> int:
+    """Measure one kind of move, and print the figures. Return the exit code."""
     try:
         cloud = client.Client(args.state_dir)
         found = SCENARIOS[args.scenario](cloud, args).run()

@@ -1,27 +1,31 @@
-"""The figures of a scenario in phases, each with rates, times and CPU of its own."""
+"""The figures of a scenario in phases, each with separate rates, times and CPU."""
 
+import argparse
+from collections.abc import Iterator
 import contextlib
 import json
+import typing
 
 from nova_lite.lab.bench import results
 
-# What follows the moment that a client waits for belongs to the move as well.
+# The work of a move continues for this long after the status that a client waits for.
 TAIL_S = 0.5
 
 
 class Phases:
-    """Collects phases, and what the super-conductor held meanwhile.
+    """Collects phases, and the memory and threads of the super-conductor.
 
     footprints: [{'when', 'running', 'waiting', 'memory_mib', 'threads'}, ...]
     """
 
-    def __init__(self, scenario, args):
+    def __init__(self, scenario: str, args: argparse.Namespace) -> None:
         self.scenario, self._args = scenario, args
-        self.phases, self.footprints = [], []
+        self.phases: list[results.Measured] = []
+        self.footprints: list[dict[str, typing.Any]] = []
 
     @contextlib.contextmanager
-    def phase(self, name):
-        """Measure what is done within; the block counts with `add` and `failures`."""
+    def phase(self, name: str) -> Iterator[results.Measured]:
+        """Measure a block. Yield the Measured, to which the block adds durations and failures."""
         measured = results.Measured(
             name, self._args.state_dir, self._args.also, sampler=self._args.sampler
         )
@@ -32,11 +36,11 @@ class Phases:
         self.phases.append(measured)
 
     @property
-    def failures(self):
+    def failures(self) -> list[str]:
         return [failure for measured in self.phases for failure in measured.failures]
 
-    def print(self, *, as_json):
-        """Print for people or for programs."""
+    def print(self, *, as_json: bool) -> None:
+        """Print the figures as text or as JSON."""
         if as_json:
             print(
                 json.dumps(

@@ -3,57 +3,69 @@
 A request for each server would use more CPU of the API than the moves that are measured.
 """
 
+import typing
 import urllib.parse
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab.bench import client
 
 PAGE = 1000
-# A move that failed is found by a look at all servers, which is dearer.
+# Seconds between lists of all servers, which find failed moves and use more CPU.
 FAILURES_S = 1.0
-# Not VERIFY_RESIZE: a confirmation is not seen, because it sets no task of the server.
+# Statuses in which a move has ended. VERIFY_RESIZE is none: a confirm sets no task state.
 RESTING = ('ACTIVE', 'SHUTOFF', 'ERROR')
 
 
 class _Waiter:
-    def __init__(self, status):
+    def __init__(self, status: str) -> None:
         self.status, self.asked = status, runtime.monotonic()
         self.done = runtime.Event()
-        self.seen = self.failure = None
+        self.seen: float | None = None
+        self.failure: exception.NovaLiteError | None = None
 
-    def end(self, *, seen=None, failure=None):
+    def end(
+        self, *, seen: float | None = None, failure: exception.NovaLiteError | None = None
+    ) -> None:
         self.seen, self.failure = seen, failure
         self.done.set()
 
 
-class Watch:
-    """A context manager; `wait` may be called in many threads.
+Waiters: typing.TypeAlias = dict[str, _Waiter]
+Servers: typing.TypeAlias = list[client.Json]
 
-    name: of all servers that are waited for; pause_s: between two looks
+
+class Watch:
+    """A context manager that polls servers; many threads may call `wait`.
+
+    name: the name of all servers; pause_s: seconds between two polls; timeout_s: limit of a wait
     """
 
-    def __init__(self, cloud, name, *, pause_s, timeout_s):
+    def __init__(
+        self, cloud: client.Client, name: str, *, pause_s: float, timeout_s: float
+    ) -> None:
         self._cloud, self._name = cloud, urllib.parse.quote(name)
         self._pause_s, self._timeout_s = pause_s, timeout_s
-        self._waiters = {}
+        self._waiters: Waiters = {}
         self._lock = runtime.Lock()
         self._work, self._stop = runtime.Event(), runtime.Event()
-        self._thread = None
+        self._thread: runtime.Thread | None = None
         self._looked = runtime.monotonic()
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         self._thread = runtime.spawn(self._run, name='bench-watch')
         return self
 
-    def __exit__(self, *_error):
+    def __exit__(self, *_error: object) -> None:
         self._stop.set()
         self._work.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
-    def wait(self, uuid, status):
-        """Return when the server was first seen in `status`, in seconds of `monotonic`.
+    def wait(self, uuid: str, status: str) -> float:
+        """Wait for the status of a server. Return when a poll has seen it, as of `monotonic`.
 
-        Raises Conflict when it rests in another one, Unavailable when time is up.
+        Raise Conflict if the server comes to rest in another status, Unavailable after the timeout.
         """
         waiter = _Waiter(status)
         with self._lock:
@@ -70,7 +82,7 @@ class Watch:
             )
         return waiter.seen
 
-    def _run(self):
+    def _run(self) -> None:
         while not self._stop.is_set():
             with self._lock:
                 waiters = dict(self._waiters)
@@ -86,7 +98,7 @@ class Watch:
                     waiter.end(failure=error)
             runtime.wait(self._stop, self._pause_s)
 
-    def _look(self, waiters):
+    def _look(self, waiters: Waiters) -> None:
         for status in sorted({waiter.status for waiter in waiters.values()}):
             there = {server['id'] for server in self.list(f'/servers?status={status}')}
             now = runtime.monotonic()
@@ -97,12 +109,12 @@ class Watch:
             self._look_for_failures(waiters)
             self._looked = runtime.monotonic()
 
-    def _look_for_failures(self, waiters):
-        """End the waits for servers that have come to rest elsewhere."""
+    def _look_for_failures(self, waiters: Waiters) -> None:
+        """End the waits for servers that rest in another status than the expected one."""
         begun = runtime.monotonic()
         for server in self.list('/servers/detail?'):
             waiter = waiters.get(server['id'])
-            # One that has just asked may be meant by a state of before.
+            # The status may be from before a move that has just been requested.
             if waiter is None or waiter.done.is_set() or begun - waiter.asked < FAILURES_S:
                 continue
             status = server['status']
@@ -115,9 +127,10 @@ class Watch:
                     )
                 )
 
-    def list(self, path):
-        """Return all servers of the name at a path that ends with a query."""
-        found, marker = [], ''
+    def list(self, path: str) -> Servers:
+        """Return all servers with the name. path: of a list, with a query"""
+        found: Servers = []
+        marker = ''
         while True:
             page = self._cloud.call('GET', f'{path}&name={self._name}&limit={PAGE}{marker}')[
                 'servers'

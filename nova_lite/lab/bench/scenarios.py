@@ -1,17 +1,28 @@
-"""Scenarios that can be measured. Each leaves the cloud as it found it."""
+"""Scenarios of benchmarks. Each scenario deletes the servers that it creates."""
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lab.bench import client
+from nova_lite.lab.bench import results
 from nova_lite.lab.console import durations
 from nova_lite.terminal import progress_display
 
+T = typing.TypeVar('T')
 
-def boot(cloud, args, measured):
-    """Create servers, `concurrency` requests at a time, until all are ACTIVE; delete them."""
-    body = cloud.server_body('bench', args)
-    began = {}
 
-    def create(_number):
+def boot(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
+    """Create servers, `concurrency` at a time, wait until all are ACTIVE, and delete them."""
+    body = _body(cloud, args)
+    began: dict[str, float] = {}
+
+    def create(_number: int) -> None:
         start = runtime.monotonic()
         server = cloud.call('POST', '/servers', body)['server']
         measured.add('POST', runtime.monotonic() - start)
@@ -31,25 +42,35 @@ def boot(cloud, args, measured):
             _delete(cloud, began)
 
 
-def _settled(cloud, args, measured, *, servers):
-    """Yield (id, seconds of `monotonic`) of servers that become ACTIVE."""
+def _body(cloud: client.Client, args: argparse.Namespace) -> client.Json:
+    return cloud.server_body('bench', image=args.image, flavor=args.flavor)
+
+
+def _settled(
+    cloud: client.Client,
+    args: argparse.Namespace,
+    measured: results.Measured,
+    *,
+    servers: Iterable[str],
+) -> Iterator[tuple[str, float]]:
+    """Yield (server id, time of `monotonic`) as servers become ACTIVE; record a failure."""
     try:
         yield from cloud.settle(dict.fromkeys(servers, 'ACTIVE'), args.poll)
     except exception.NovaLiteError as error:
         measured.failures.append(str(error))
 
 
-def _delete(cloud, servers):
+def _delete(cloud: client.Client, servers: Collection[str]) -> None:
     with progress_display.Count('deleted', len(servers)) as count:
         for uuid in servers:
             cloud.call('DELETE', f'/servers/{uuid}')
             count.add()
 
 
-def list_(cloud, args, measured):
-    """List all servers in detail, `concurrency` clients at a time; counts servers shown."""
+def list_(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
+    """List all servers in detail, `concurrency` lists at a time. Count the shown servers."""
 
-    def ask():
+    def ask() -> int:
         return len(cloud.call('GET', '/servers/detail?limit=1000')['servers'])
 
     with progress_display.Count('lists', args.count) as count:
@@ -58,13 +79,13 @@ def list_(cloud, args, measured):
         measured.end(max(1, sum(shown)))
 
 
-def show(cloud, args, measured):
-    """Show one server, `concurrency` clients at a time, as clients do that poll it."""
-    uuid = cloud.call('POST', '/servers', cloud.server_body('bench', args))['server']['id']
+def show(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
+    """Show one server, `concurrency` requests at a time, as polling clients do."""
+    uuid = cloud.call('POST', '/servers', _body(cloud, args))['server']['id']
     for _server in cloud.settle({uuid: 'ACTIVE'}, args.poll):
         pass
 
-    def ask():
+    def ask() -> None:
         cloud.call('GET', f'/servers/{uuid}')
 
     with progress_display.Count('shown', args.count) as count:
@@ -74,10 +95,17 @@ def show(cloud, args, measured):
     cloud.call('DELETE', f'/servers/{uuid}')
 
 
-def _repeat(args, measured, ask, *, what, count):
-    """Return what `ask()` returns each time, timed as `what`: `concurrency` at a time."""
+def _repeat(
+    args: argparse.Namespace,
+    measured: results.Measured,
+    ask: Callable[[], T],
+    *,
+    what: str,
+    count: progress_display.Count,
+) -> list[T]:
+    """Call `ask` for each operation, `concurrency` at a time. Return the results."""
 
-    def one(_number):
+    def one(_number: int) -> T:
         start = runtime.monotonic()
         answer = ask()
         measured.add(what, runtime.monotonic() - start)
@@ -91,28 +119,32 @@ def _repeat(args, measured, ask, *, what, count):
 SCENARIOS = {'boot': boot, 'list': list_, 'show': show}
 
 
-def add_options(parser):
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all benchmarks."""
     parser.add_argument(
         '--count',
         type=int,
         default=50,
         metavar='N',
-        help='operations to measure (default: %(default)s)',
+        help='number of operations to measure (default: %(default)s)',
     )
     parser.add_argument(
         '--concurrency',
         type=int,
         default=16,
         metavar='N',
-        help='operations in progress at the same time (default: %(default)s)',
+        help='number of operations in progress at the same time (default: %(default)s)',
     )
-    parser.add_argument('--flavor', default='m1.tiny', help='flavor (default: %(default)s)')
-    parser.add_argument('--image', default='cirros', help='image (default: %(default)s)')
+    parser.add_argument(
+        '--flavor', default='m1.tiny', help='flavor of the servers (default: %(default)s)'
+    )
+    parser.add_argument(
+        '--image', default='cirros', help='image of the servers (default: %(default)s)'
+    )
     parser.add_argument(
         '--poll',
         type=durations.option,
         default=0.02,
         metavar='SECONDS',
-        help='interval of polling the status of a server (default: %(default)s)',
+        help='seconds between two polls of the status of servers (default: %(default)s)',
     )

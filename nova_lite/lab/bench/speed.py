@@ -1,7 +1,7 @@
-"""The present speed of the machine: the same arithmetic each time.
+"""The present speed of the machine, measured by a fixed piece of arithmetic.
 
-Seconds of CPU are worth less on a slow machine, and on one whose cores others use too.
-Figures of two runs can be compared after each was divided by its arithmetic.
+A second of CPU does less on a slow machine, and on a machine whose cores other programs use. To
+compare the figures of two runs, divide each by the time of its arithmetic.
 """
 
 from nova_lite import runtime
@@ -9,12 +9,12 @@ from nova_lite import runtime
 ADDITIONS, TRIES = 300_000, 3
 
 
-def arithmetic_ms():
-    """Milliseconds of CPU that a fixed piece of pure Python takes; the best of a few."""
+def arithmetic_ms() -> float:
+    """Return the CPU milliseconds of a fixed piece of pure Python, the least of a few tries."""
     return 1000 * min(_once() for _ in range(TRIES))
 
 
-def _once():
+def _once() -> float:
     start, total = runtime.cpu_time(), 0
     for number in range(ADDITIONS):
         total += number & 3

@@ -14,7 +14,15 @@ from nova_lite.lab.bench import moves
 from nova_lite.lab.bench import results
 from tests.fixtures import terminal
 
-ARGS = types.SimpleNamespace(scenario='live-migrate', concurrency=2, state_dir='/nowhere', also=[])
+ARGS = types.SimpleNamespace(
+    scenario='live-migrate',
+    concurrency=2,
+    state_dir='/nowhere',
+    also=[],
+    count=3,
+    waiting=0,
+    poll=0.02,
+)
 
 
 class TogetherTest(testtools.TestCase):
