@@ -1,7 +1,9 @@
 """Scenes: servers are created on hosts of several cells, used and deleted."""
 
+from nova_lite.lab.demo import presenter as presenters
 
-def boot(presenter):
+
+def boot(presenter: presenters.Presenter) -> None:
     """Boot servers, which the scheduler distributes over hosts and cells."""
     presenter.title('Servers boot: the scheduler selects from the hosts of all cells')
     asked = [presenter.boot(f'web-{number}') for number in range(4)]
@@ -10,14 +12,14 @@ def boot(presenter):
         presenter.say(f'{server.name}: {server.status} on {presenter.where(server)}')
     presenter.check(all(server.status == 'ACTIVE' for server in servers), 'all are ACTIVE')
     cells = {presenter.where(server).split()[-1] for server in servers}
-    presenter.check(len(cells) > 1, f'they are in {", ".join(sorted(cells))}')
+    presenter.check(len(cells) > 1, f'the servers are in {", ".join(sorted(cells))}')
     listed = {server.id for server in presenter.admin.compute.servers()}
     presenter.check(listed >= {server.id for server in servers}, 'one list shows all of them')
     presenter.check(not list(presenter.demo.compute.servers()), 'another project sees none of them')
-    _delete(presenter, servers)
+    presenter.delete(servers)
 
 
-def lifecycle(presenter):
+def lifecycle(presenter: presenters.Presenter) -> None:
     """Stop, start and reboot a server, and list its actions."""
     presenter.title('Life of a server: stop, start, reboot')
     compute = presenter.admin.compute
@@ -33,21 +35,23 @@ def lifecycle(presenter):
     presenter.check(
         {'create', 'stop', 'start', 'reboot'} <= set(actions), 'all four actions are recorded'
     )
-    _delete(presenter, [server])
+    presenter.delete([server])
 
 
-def no_valid_host(presenter):
-    """Boot a server that fits on no host: it ends in ERROR with a reason, in cell0."""
+def no_valid_host(presenter: presenters.Presenter) -> None:
+    """Boot a server that fits on no host, and show the reason in its fault."""
     presenter.title('A server that fits on no host')
     flavor = presenter.admin.compute.create_flavor(name='demo.giant', vcpus=1, ram=64, disk=100000)
     server = presenter.wait(presenter.boot('giant', flavor='demo.giant'), 'ERROR')
     presenter.say(f'{server.name}: {server.status}: {server.fault and server.fault["message"]}')
-    presenter.check(server.status == 'ERROR', 'it is in ERROR, and its fault says why')
-    _delete(presenter, [server])
+    presenter.check(
+        server.status == 'ERROR', 'the server is in ERROR, and its fault has the reason'
+    )
+    presenter.delete([server])
     presenter.admin.compute.delete_flavor(flavor)
 
 
-def multi_create(presenter):
+def multi_create(presenter: presenters.Presenter) -> None:
     """Boot three servers with one request."""
     presenter.title('Three servers with one request')
     presenter.boot('trio', min_count=3, max_count=3)
@@ -62,11 +66,4 @@ def multi_create(presenter):
         == ['trio-1', 'trio-2', 'trio-3'],
         'all three are ACTIVE',
     )
-    _delete(presenter, servers)
-
-
-def _delete(presenter, servers):
-    for server in servers:
-        presenter.admin.compute.delete_server(server)
-    gone = [presenter.wait_gone(server) for server in servers]
-    presenter.check(all(gone), 'the servers are deleted')
+    presenter.delete(servers)

@@ -1,11 +1,13 @@
-"""The demo: start a temporary cloud, play the scenes, run `verify`."""
+"""The demo: start a temporary cloud, play scenes, and verify the cloud."""
 
+from collections.abc import Iterable
 import tempfile
 
 from nova_lite import runtime
 from nova_lite.lab.demo import live_migration
 from nova_lite.lab.demo import presenter as presenters
 from nova_lite.lab.demo import scenes
+from nova_lite.lab.launcher import embedded
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import verification
@@ -16,17 +18,17 @@ from nova_lite.wsgi import server
 TITLE = 'How servers changed cells'
 
 
-def play(names, *, html=None, debug=False):
-    """Play scenes; return the exit code.
+def play(names: Iterable[str], *, html: str | None = None, debug: bool = False) -> int:
+    """Play scenes. Return the exit code, which is 1 if a check has failed.
 
-    html: path of a page with the timelines of the moves between cells, or None
+    html: path of a page to write, with the timelines of the moves between cells; or None
     debug: log at level DEBUG
     """
     if html:
-        # Fail now if the file cannot be written, not at the end.
+        # Fail before the start, and not at the end, if the file cannot be written.
         page.write(html, TITLE, [])
     with tempfile.TemporaryDirectory(prefix='nova-lite-demo-') as directory:
-        cloud = make.cloud(
+        cloud = embedded.EmbeddedCloud(
             layout.Settings(
                 state_dir=directory,
                 cells=2,
@@ -35,7 +37,7 @@ def play(names, *, html=None, debug=False):
                 profile=live_migration.write_profile(directory),
                 options={
                     'DEFAULT': {'resize_confirm_window': 0, 'report_interval': 1},
-                    # A short lease: the scene waits until the killed super-conductor's expires.
+                    # A scene waits until the lease of a killed super-conductor expires.
                     'conductor': {'lease_s': 3, 'sweep_interval_s': 0.5},
                     'scheduler': {'enable_isolated_aggregate_filtering': True},
                 },
@@ -65,7 +67,7 @@ def play(names, *, html=None, debug=False):
         return presenter.curtain()
 
 
-def _verify(presenter, directory):
+def _verify(presenter: presenters.Presenter, directory: str) -> None:
     presenter.title('Is the cloud consistent? (nova-lite verify)')
     with presenter.waiting('reading all records'):
         verdict = verification.find(directory)
