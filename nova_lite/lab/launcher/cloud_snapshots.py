@@ -1,13 +1,13 @@
-"""Snapshots of an embedded cloud: files with which it, or another cloud, continues.
+"""Snapshots of an embedded cloud: files with which the same or another cloud continues.
 
 A snapshot has the databases, the guests, the passwords and the settings of a cloud, but not its
 port and the keys of its local endpoints. The saved states of a cloud are snapshots in the
 directory `saved` of its state directory.
 
-A restore unpacks a snapshot beside the files of the cloud, and then overwrites their contents;
-readers in other processes keep their connections. The cell mappings, which alone name the
-directory of a cloud, are replaced before. A restore that was cut short is repeated by the next
-start, and `continuing` lets a cloud start with a snapshot of another.
+A restore unpacks a snapshot beside the files of the cloud, and then overwrites the contents of
+these files, so that readers in other processes keep their connections. It first replaces the cell
+mappings, which alone name the directory of a cloud. The next start repeats an interrupted restore.
+`continuing` starts a cloud with a snapshot of another cloud.
 """
 
 from collections.abc import Callable
@@ -38,16 +38,16 @@ from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import profile
 from nova_lite.virt.sim import store
 
-# The state that `up` saves of a cloud that was just created.
+# The name of the state that `up` saves of a new cloud.
 FRESH = 'fresh'
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 SAVED, SUFFIX = 'saved', '.snapshot'
 RESTORING = os.path.join('run', 'restoring')
-# The directory of files that a process is copying.
+# The directory for files that are being copied.
 DRAFT = 'snapshot.new'
-# In the archive as in the state directory. A restore leaves them.
+# Files with the same name in the archive and in the state directory. A restore keeps them.
 KEPT = (layout.SECRETS, layout.METADATA_SECRET, 'etc/policy.yaml')
-# Where a profile lies that was a file.
+# The place of a profile that was a file.
 PROFILE = 'etc/profile.yaml'
 SECRETS_SCHEMA = schema_module.Schema(
     {'type': 'object', 'additionalProperties': {'type': 'string', 'maxLength': 255}},
@@ -56,11 +56,11 @@ SECRETS_SCHEMA = schema_module.Schema(
 MAPPING = """
 UPDATE cell_mappings SET transport_url = ?, database_connection = ? WHERE name = ?
 """
-# The super-conductor that held them is gone.
+# The super-conductors that held the leases have ended.
 LEASES = 'UPDATE sagas SET owner = NULL, lease_until = NULL'
-# As after another boot: time counts from what the wall clock showed.
+# As after a boot of the machine, elapsed time is counted from the recorded wall time.
 BOOT = "UPDATE clock SET boot_id = ''"
-# The time that passed since the snapshot was taken has not passed for its hosts.
+# The time since the snapshot was taken has not passed for the jobs of its hosts.
 JOBS = 'UPDATE clock SET wall = wall + ?'
 
 
@@ -108,14 +108,14 @@ class NotRepeated(exception.Conflict):
 
 
 class Snapshot(typing.NamedTuple):
-    """The path of a file that this release can use, and its Manifest."""
+    """The path of a snapshot that this release can use, and its manifest."""
 
     path: str
     manifest: snapshot_file.Manifest
 
 
 def read(path: str) -> Snapshot:
-    """Return the Snapshot of a file.
+    """Read the manifest of a snapshot.
 
     Raise Unusable, Damaged, OtherFormat, OtherSchemas.
     """
@@ -130,7 +130,7 @@ def read(path: str) -> Snapshot:
 
 
 def schemas() -> dict[str, typing.Any]:
-    """Return {kind of database: version} that a release must have to continue with copies."""
+    """Return {kind of database: version}, which a release must share to use a snapshot."""
     return {
         'api': schema_migration.newest('api'),
         'cell': schema_migration.newest('cell'),
@@ -140,7 +140,7 @@ def schemas() -> dict[str, typing.Any]:
 
 
 def describe(manifest: snapshot_file.Manifest) -> dict[str, typing.Any]:
-    """Return what people want to know of a snapshot, in JSON's terms."""
+    """Return the format, release, time, settings and size of a snapshot, as JSON."""
     taken_at = datetime.datetime.fromtimestamp(manifest.taken_at, datetime.UTC)
     return {
         'format': manifest.format,
@@ -152,7 +152,7 @@ def describe(manifest: snapshot_file.Manifest) -> dict[str, typing.Any]:
 
 
 class Snapshots:
-    """Takes and restores snapshots of a cloud. places: its Layout"""
+    """Takes and restores snapshots of a cloud."""
 
     def __init__(self, places: layout.Layout) -> None:
         self._places = places
@@ -163,7 +163,7 @@ class Snapshots:
         return sorted(name for name in names if NAME.fullmatch(name))
 
     def path(self, name: str) -> str:
-        """Return the file of a saved state. Its directory is made."""
+        """Return the path of the file of a saved state. Create its directory."""
         return self._places.path(SAVED, f'{name}{SUFFIX}')
 
     def _entries(self) -> list[str]:
@@ -180,9 +180,9 @@ class Snapshots:
     # ---- take ----
 
     def take(self, path: str) -> snapshot_file.Manifest:
-        """Write a snapshot of the running cloud; return its Manifest. Raise NotWritten, NotQuiet.
+        """Write a snapshot of the running cloud. Return its manifest. Raise NotWritten, NotQuiet.
 
-        A former file is replaced once the new one is whole.
+        The new file replaces a former one when it is complete.
         """
         settings = {name: getattr(self._places.settings, name) for name in snapshot_file.SETTINGS}
         files = {name: self._places.path(name) for name in KEPT}
@@ -211,22 +211,22 @@ class Snapshots:
 
     @contextlib.contextmanager
     def _draft(self) -> Iterator[str]:
-        """Yield an empty directory in the state directory, which is removed."""
+        """Yield an empty directory in the state directory, and remove it after the block."""
         draft = os.path.join(self._places.root, DRAFT)
         shutil.rmtree(draft, ignore_errors=True)
         try:
             os.mkdir(draft, mode=0o700)
             yield draft
         finally:
-            # Perhaps the disk is full.
+            # Ignore errors: the disk may be full.
             shutil.rmtree(draft, ignore_errors=True)
 
     # ---- restore ----
 
     def find(self, name: str) -> Snapshot:
-        """Return the Snapshot of a saved state.
+        """Return the snapshot of a saved state.
 
-        Raise StateNotFound, OtherCloud if this cloud cannot continue with it, and as `read`.
+        Raise StateNotFound, OtherCloud if this cloud cannot continue with the state, and as `read`.
         """
         self.require_files()
         if name not in self.names():
@@ -248,11 +248,11 @@ class Snapshots:
 
     @contextlib.contextmanager
     def restoring(self, name: str) -> Iterator[Callable[[], None]]:
-        """Prepare to restore a saved state; yield the function that does it.
+        """Prepare to restore a saved state. Yield the function that restores it.
 
-        Nothing has changed if this raises an error as of `find`, `unpacked` and `mark`. Nothing
-        else may write to the files of the cloud during the call. It raises NotRestored: the
-        contents of the files are then of no use.
+        If the preparation raises an error of `find`, `unpacked` or `mark`, nothing has changed.
+        No other thread may write to the files of the cloud while the function runs. After
+        NotRestored, which the function raises, the contents of the files are useless.
         """
         snapshot = self.find(name)
         with self.unpacked(snapshot) as draft:
@@ -261,7 +261,7 @@ class Snapshots:
 
     @contextlib.contextmanager
     def unpacked(self, snapshot: Snapshot) -> Iterator[str]:
-        """Yield a directory with all files of a snapshot, which name the places of this cloud.
+        """Yield a directory with the files of a snapshot, adapted to this cloud.
 
         Raise Damaged, NotUnpacked.
         """
@@ -284,9 +284,9 @@ class Snapshots:
             yield draft
 
     def _settle(self, path: str, draft: str) -> None:
-        """Make copies name the buses and databases of this cloud, and none of its daemons.
+        """Write the URLs of this cloud into copied databases, and delete the leases of daemons.
 
-        path: of their snapshot. Raise Damaged if one has what no cloud writes
+        path: of the snapshot. Raise Damaged if a database has triggers or views
         """
         cells = self._places.cell_names
         changes = dict.fromkeys(map(_guests, cells), [(BOOT,)])
@@ -305,7 +305,7 @@ class Snapshots:
         return MAPPING, urls['transport_url'], urls['database_connection'], cell
 
     def _put(self, name: str, manifest: snapshot_file.Manifest, draft: str) -> None:
-        """Give the cloud the contents of the files in a draft."""
+        """Overwrite the files of the cloud with the files in a draft."""
         passed_s = runtime.timestamp() - manifest.taken_at
         changes = {_database(layout.API): stored_times.of_api(passed_s)}
         for cell in (layout.CELL0, *self._places.cell_names):
@@ -323,7 +323,7 @@ class Snapshots:
             raise NotRestored(name=name, cause=error) from error
 
     def mark(self, name: str) -> None:
-        """Make the next start restore a state. Raise Unavailable."""
+        """Record the state that the next start must restore. Raise Unavailable."""
         marker = self._places.path(RESTORING)
         try:
             layout.write(marker, name)
@@ -331,7 +331,7 @@ class Snapshots:
             raise exception.Unavailable(service=f'The file {marker}', reason=error) from error
 
     def finish(self) -> None:
-        """Repeat a restore that a process was killed in, and delete what one was writing.
+        """Repeat a restore that was interrupted by a kill, and delete unfinished files.
 
         Raise NotRepeated.
         """
@@ -350,7 +350,7 @@ class Snapshots:
                 raise NotRepeated(reason=error, marker=marker) from error
 
     def files(self) -> dict[str, str]:
-        """Return {name in a snapshot: path of the file of the cloud}, of all its databases."""
+        """Return {name in a snapshot: path of the file of the cloud} of all databases."""
         cells = self._places.cell_names
         names = (layout.API, layout.CELL0, *cells, layout.PLACEMENT, layout.SIMCLOUD)
         files = {_database(name): self._places.path('db', _database(name)) for name in names}
@@ -371,7 +371,7 @@ def _digest(path: str) -> str:
 
 
 def _check_secrets(path: str, written: str) -> None:
-    """Raise Damaged unless a file has passwords. path: of its snapshot"""
+    """Raise Damaged unless a written file has passwords. path: of its snapshot"""
     try:
         with open(written) as file:
             SECRETS_SCHEMA.check(json.load(file))

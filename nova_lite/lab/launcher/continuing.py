@@ -1,9 +1,9 @@
-"""A cloud that continues with a snapshot of another: its settings, and the start of its files.
+"""A cloud that continues with a snapshot of another cloud: its settings and its first files.
 
-In its state directory the snapshot becomes the saved state `fresh`, which the first start and each
-reset restore. It is written beside a former cloud under the name ALONE, and under BESIDE where
-there is none. `complete` then deletes the former cloud and moves the snapshot to its place. A
-process that was killed in that has left a file which the next start completes.
+In the state directory, the snapshot becomes the saved state `fresh`, which the first start and each
+reset restore. It is first written under the name ALONE beside a former cloud, and under the name
+BESIDE if there is none. `complete` then deletes the former cloud and moves the snapshot to its
+place. If the process is killed before that, the next start calls `complete`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from nova_lite.lab.launcher import snapshot_file
 from nova_lite.virt.sim import profile
 
 ALONE, BESIDE = 'alone.snapshot', 'beside.snapshot'
-# Each cloud has one of them once it has begun to start.
+# Each cloud that has begun to start has one of these databases.
 DATABASES = (layout.SIMCLOUD, layout.API)
 
 
@@ -47,7 +47,7 @@ def settings_of(
 ) -> dict[str, typing.Any]:
     """Return the keyword arguments of layout.Settings for a cloud from a snapshot.
 
-    given: those that were chosen for the new cloud; each of the options replaces only its own
+    given: settings that replace those of the snapshot; the options in it are merged one by one
     Raise OtherSize
     """
     for what in ('cells', 'hosts'):
@@ -77,7 +77,7 @@ def _check_options(options: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def brings_profile(places: layout.Layout) -> bool:
-    """Return whether the profile of a cloud is the one that `begin` writes and checks."""
+    """Return whether the profile of a cloud is the file that `begin` writes and checks."""
     return os.path.abspath(places.settings.profile) == os.path.join(
         places.root, cloud_snapshots.PROFILE
     )
@@ -86,10 +86,10 @@ def brings_profile(places: layout.Layout) -> bool:
 def resume(
     snapshot: cloud_snapshots.Snapshot | None, places: layout.Layout, *, fresh: bool = False
 ) -> None:
-    """Complete what a killed process has begun, and begin with a Snapshot if there is one.
+    """Complete the work of a killed process, and begin with a snapshot if there is one.
 
-    fresh: as of `begin`. Then nothing is completed: a release may be unable to do so, and all files
-        are deleted anyway.
+    fresh: see `begin`. The work is then not completed, because all files are deleted and this
+        release may be unable to complete it
     """
     if not fresh:
         complete(places)
@@ -100,13 +100,13 @@ def resume(
 def begin(
     snapshot: cloud_snapshots.Snapshot, places: layout.Layout, *, fresh: bool = False
 ) -> None:
-    """Make the next start of a cloud, and each reset afterwards, restore a Snapshot.
+    """Make the next start of a cloud, and each reset afterwards, restore a snapshot.
 
-    places: the Layout of a state directory that this process holds
-    fresh: delete a former cloud there, once all of the snapshot is beside it
-    Raise NotEmpty, Unusable, Damaged, NotUnpacked, UnknownProfile. Then the directory is as before.
+    places: of a state directory that this process has locked
+    fresh: delete a former cloud, once the whole snapshot is beside it
+    Raise NotEmpty, Unusable, Damaged, NotUnpacked, UnknownProfile, without changing the directory.
     """
-    # A cloud on a database server has only the first of them.
+    # A cloud on a database server has only the first of these files.
     if not fresh and any(os.path.exists(places.path('db', f'{n}.sqlite')) for n in DATABASES):
         raise NotEmpty(directory=places.root)
     with cloud_snapshots.Snapshots(places).unpacked(snapshot) as draft:
@@ -115,7 +115,7 @@ def begin(
         copied = os.path.join(draft, BESIDE)
         try:
             shutil.copyfile(snapshot.path, copied)
-            # Others may read the state directory, where the copy waits, but not the passwords.
+            # Other users may read the state directory, but not the passwords in the copy.
             os.chmod(copied, 0o600)
         except OSError as error:
             raise snapshot_file.NotUnpacked(
@@ -133,7 +133,7 @@ def _check_profile(path: str, brought: str) -> None:
 
 
 def complete(places: layout.Layout) -> None:
-    """Complete what `begin` has begun. places: as there"""
+    """Complete an interrupted `begin`. places: see `begin`"""
     for name in (ALONE, BESIDE):
         path = os.path.join(places.root, name)
         if os.path.exists(path):

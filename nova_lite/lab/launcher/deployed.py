@@ -1,4 +1,4 @@
-"""Why some commands cannot be used with a deployment: one table."""
+"""The commands that cannot be used with a deployment, and the reasons."""
 
 import argparse
 import typing

@@ -11,7 +11,7 @@ from nova_lite.daemons import compute as compute_daemon
 from nova_lite.db.cell import services
 from nova_lite.lab.launcher import deployment
 
-# In a directory of configuration.
+# The pattern of the configuration files of compute processes.
 COMPUTES = 'compute*.conf'
 GUESTS = 'guests.sqlite'
 
@@ -28,7 +28,7 @@ class Compute(typing.NamedTuple):
 
 
 def computes(directory: str) -> list[Compute]:
-    """Return the compute processes with configuration in a directory. Raise Unreadable."""
+    """Return the compute processes whose configuration is in a directory. Raise Unreadable."""
     common = os.path.join(directory, deployment.COMMON)
     found = []
     for path in sorted(glob.glob(os.path.join(glob.escape(directory), COMPUTES))):

@@ -10,7 +10,7 @@ from nova_lite.lab.launcher import which_cloud
 
 
 def read(cloud: which_cloud.Cloud) -> dict[str, typing.Any]:
-    """Return the state, the API, the cells and what is not healthy, in JSON's terms."""
+    """Return the state, the address of the API, the cells and unhealthy parts, as JSON."""
     conf = cloud.conf()
     with server_names.cells_of(conf) as cells:
         answers, silent = cells_module.split(cells.scatter(services.every))

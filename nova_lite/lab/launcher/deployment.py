@@ -1,6 +1,6 @@
-"""A deployment: daemons that a service manager starts, known by a directory of configuration.
+"""A deployment: daemons that a service manager starts, identified by their configuration.
 
-`nova-lite up` has made no state directory for it. Commands read what the control daemons read:
+A deployment has no state directory of `nova-lite up`. Commands read what the control daemons read:
 common.conf, control.conf and api.conf, as in doc/source/admin/deploy.rst. A directory without
 control.conf is read whole, as oslo.config reads a --config-dir.
 """
@@ -47,7 +47,7 @@ def read(directory: str, files: list[str]) -> cfg.ConfigOpts:
 
 
 class Deployment:
-    """The configuration of a deployment. directory: where it is"""
+    """The configuration of a deployment. directory: the directory with its files"""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory

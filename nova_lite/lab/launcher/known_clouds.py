@@ -1,7 +1,7 @@
-"""All clouds of this user: the default one, those with a name, and others that were started.
+"""All clouds of this user: the default cloud, clouds with names, and others that were started.
 
-`nova-lite up` records the state directories of the latter, each in a file beside the directory of
-those with a name.
+`nova-lite up` records each state directory of another cloud in a file, beside the directory of the
+clouds with names.
 """
 
 import contextlib
@@ -20,10 +20,10 @@ PORT = re.compile(r'^port = (\d+)$', re.MULTILINE)
 
 
 def find() -> list[dict[str, typing.Any]]:
-    """Return a dict for each cloud: the default one, those with a name, and the others.
+    """Return a dict for each cloud: the default cloud, clouds with names, and other clouds.
 
-    current: whether commands without an option use it; port: of its services, also when it last ran
-    compute_url: None unless the cloud runs
+    current: whether commands without an option use the cloud
+    port: the port of its services, at the last start; compute_url: None unless the cloud runs
     """
     current = os.path.realpath(state_dir.default())
     default = os.path.abspath(state_dir.unnamed())
@@ -45,7 +45,7 @@ def find() -> list[dict[str, typing.Any]]:
 
 
 def _named() -> dict[str, str]:
-    """Return {state directory: name} of the directories for clouds with a name."""
+    """Return {state directory: name} of the clouds with names."""
     parent = os.path.abspath(state_dir.parent())
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     return {os.path.join(parent, name): name for name in names if state_dir.NAME.fullmatch(name)}
@@ -61,20 +61,20 @@ def _port(directory: str) -> int | None:
 
 
 def record(directory: str) -> None:
-    """Record a state directory for `find`, and forget those that are gone."""
+    """Record a state directory for `find`, and forget deleted directories."""
     _recorded()
     place = os.path.abspath(directory)
     if place == os.path.abspath(state_dir.unnamed()) or place in _named():
         return
     name = hashlib.sha256(place.encode()).hexdigest()[:16]
-    # A cloud starts also where this user has no directory to write to.
+    # A cloud also starts for a user who cannot write to the directory.
     with contextlib.suppress(OSError):
         os.makedirs(_records(), mode=0o700, exist_ok=True)
         layout.write(os.path.join(_records(), name), place)
 
 
 def _recorded() -> list[str]:
-    """Return the state directories that were recorded; forget those that are gone."""
+    """Return the recorded state directories, and forget deleted directories."""
     found = []
     with contextlib.suppress(OSError, UnicodeError):
         for name in os.listdir(_records()):

@@ -1,6 +1,6 @@
-"""The lock of a state directory: the process that runs its cloud, and whether that is ready.
+"""The lock of a state directory: the process that runs its cloud, and whether the cloud is ready.
 
-It imports little: each command prints the state of its cloud.
+This module imports little, because each command prints the state of its cloud.
 """
 
 import fcntl
@@ -9,7 +9,7 @@ import os
 import typing
 
 LOCK = 'lock'
-# What a cloud writes that is ready, see `running`.
+# The file that a cloud writes when it is ready; see `running`.
 READY = os.path.join('run', 'up.json')
 
 
@@ -33,8 +33,8 @@ def ready(directory: str) -> dict[str, typing.Any] | None:
     try:
         with open(os.path.join(directory, READY)) as file:
             found: dict[str, typing.Any] = json.load(file)
-    # ValueError: of a file that was cut.
+    # A truncated file causes ValueError.
     except (FileNotFoundError, ValueError):
         return None
-    # A process that was killed has left its own.
+    # The file may be of a process that was killed.
     return found if found['pid'] == pid else None

@@ -1,4 +1,4 @@
-"""The log files of a cloud: the records that a reader asks for, in the order of their times."""
+"""The log files of a cloud: the records that match a filter, in the order of their times."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -26,7 +26,10 @@ class NoLogs(exception.Invalid):
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """The records of interest. daemon, request, server: None for any; request, server: texts"""
+    """A filter of log records.
+
+    daemon: name, or None for all; request, server: texts that a record must contain, or None
+    """
 
     daemon: str | None = None
     request: str | None = None
@@ -55,7 +58,7 @@ def paths(cloud: which_cloud.Cloud, wanted: Wanted) -> list[str]:
 
 
 def _of_daemon(found: list[str], daemon: str) -> list[str]:
-    """Return the files of a daemon: its own ones, or that of a whole cloud."""
+    """Return the log files of a daemon, or the common log of a cloud in one process."""
     names = {name_of(path): path for path in found}
     if ALL in names and daemon in log_records.PACKAGES:
         return [names[ALL]]
@@ -77,7 +80,7 @@ def _journal(cloud: which_cloud.Cloud, wanted: Wanted) -> str:
 
 
 def name_of(path: str) -> str:
-    """Return the name of a log file: that of a daemon, or ALL."""
+    """Return the name of a log file, which is the name of a daemon or ALL."""
     return os.path.basename(path).removesuffix('.log')
 
 
@@ -96,7 +99,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 class Follower:
-    """Reads what is appended to files. find: returns the files, of which there may be more later"""
+    """Reads lines that are appended to files. find: returns the files; called for each reading"""
 
     def __init__(self, find: Callable[[], list[str]]) -> None:
         self._find = find
@@ -105,7 +108,7 @@ class Follower:
     def records(self, wanted: Wanted) -> Iterator[log_records.Record]:
         """Yield wanted records as they are appended, without an end.
 
-        Further lines of a record, which may be written later, are wanted if that is.
+        Later lines of a record are wanted if the record is.
         """
         shown: dict[str, bool] = {}
         while True:
@@ -122,7 +125,7 @@ class Follower:
         begin = self._ends.get(path, 0)
         try:
             with open(path, 'rb') as file:
-                # A file that is shorter was replaced.
+                # A file that has become shorter was replaced.
                 file.seek(begin if begin <= os.fstat(file.fileno()).st_size else 0)
                 content = file.read()
                 whole = content.rfind(b'\n') + 1
@@ -142,8 +145,8 @@ def show(
 ) -> None:
     """Show the wanted records.
 
-    last: number of the records to show, None for all; follow: go on until an interrupt
-    show_one: is called with a record, and whether there are several files
+    last: number of records to show, None for all; follow: continue until an interrupt
+    show_one: called with each record, and with whether there are several files
     """
     files = paths(cloud, wanted)
     follower = Follower(lambda: paths(cloud, wanted)) if follow else None

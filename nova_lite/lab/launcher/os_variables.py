@@ -1,6 +1,6 @@
 """The cloud that the environment names for clients: OS_CLIENT_CONFIG_FILE, OS_CLOUD, OS_AUTH_URL.
 
-It imports no client, so that each command can compare that cloud with its own.
+This module imports no client, because each command compares that cloud with its own.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from nova_lite.lab.launcher import state_dir
 
 FILE, CLOUD, AUTH_URL = state_dir.CLIENTS_FILE, 'OS_CLOUD', 'OS_AUTH_URL'
 VARIABLES = (FILE, CLOUD, AUTH_URL)
-# Without OS_CLIENT_CONFIG_FILE clients look for clouds.yaml here.
+# The directories in which clients look for clouds.yaml without OS_CLIENT_CONFIG_FILE.
 PLACES = ('.', '~/.config/openstack', '/etc/openstack')
 NAMES = ('clouds.yaml', 'clouds.yml')
 
 
 class Named(typing.NamedTuple):
-    """A cloud that variables name. text: the variable and its value, for messages"""
+    """A cloud that variables name. text: the variables and their values, for messages"""
 
     text: str
     auth_urls: tuple[str, ...]
@@ -33,7 +33,7 @@ def are_set(environ: Mapping[str, str]) -> bool:
 
 
 def named(environ: Mapping[str, str]) -> Named | None:
-    """Return the cloud that variables name; None if they name none, or one that is not found."""
+    """Return the cloud that variables name, None if they name none or it is not found."""
     if environ.get(AUTH_URL):
         return Named(f'{AUTH_URL}={environ[AUTH_URL]}', (environ[AUTH_URL],))
     name, path = environ.get(CLOUD), environ.get(FILE)
@@ -54,9 +54,9 @@ def _named(text: str, found: tuple[str, ...]) -> Named | None:
 
 
 def auth_urls(path: str, name: str | None = None) -> tuple[str, ...]:
-    """Return the URLs of the identity services in a clouds.yaml, or of one cloud there.
+    """Return the URLs of the identity services in a clouds.yaml. name: of one cloud, None for all
 
-    () for a file that is missing or is none: the client that needs it reports that.
+    Return () if the file cannot be read: the client that needs the file reports that.
     """
     try:
         with open(path, encoding='utf-8') as file:

@@ -1,18 +1,18 @@
-"""Requests to a cloud of this machine that do not go through the proxy of its network."""
+"""Variables with which requests to a cloud of this machine use no proxy."""
 
 from collections.abc import Iterable
 import os
 import urllib.request
 
 LOOPBACK = ('127.0.0.1', 'localhost', '::1')
-# Programs read one or the other.
+# Programs read one of the two variables.
 EXEMPT = ('no_proxy', 'NO_PROXY')
 
 
 def exempt(hosts: Iterable[str] = LOOPBACK) -> dict[str, str]:
-    """Return the variables with which programs use no proxy for hosts.
+    """Return {variable: value} with which programs use no proxy for hosts.
 
-    There are none in an environment without proxies.
+    Return {} if the environment has no proxies.
     """
     if not {'http', 'https', 'all'} & set(urllib.request.getproxies_environment()):
         return {}

@@ -1,7 +1,7 @@
-"""The shape of a cloud: what its next start must not change, kept in its state directory.
+"""The shape of a cloud: settings that its next start must keep, in a file of its state directory.
 
-With fewer cells or hosts their servers would have no host, and with databases in another place the
-cloud would be empty, while its guests and placement would not.
+With fewer cells or hosts, servers would have no host. With databases in another place, the cloud
+would be empty, while its guests and placement would not.
 """
 
 import json
@@ -28,7 +28,7 @@ class OtherShape(exception.Conflict):
 
 
 def recorded(directory: str) -> dict[str, typing.Any]:
-    """Return {name: value} of the cloud in a state directory, {} without one. Raise Spoiled."""
+    """Return the shape of the cloud in a state directory, {} without a cloud. Raise Spoiled."""
     path = _path(directory)
     if not os.path.exists(path):
         return {}
@@ -44,9 +44,9 @@ def recorded(directory: str) -> dict[str, typing.Any]:
 def completed(
     directory: str, chosen: dict[str, typing.Any], database: str | None
 ) -> dict[str, typing.Any]:
-    """Return chosen settings, with those of the cloud that is there already.
+    """Return chosen settings, completed with the shape of an existing cloud.
 
-    chosen: of layout.Settings, without the database. Raise OtherShape, Spoiled.
+    chosen: values of layout.Settings, without the database. Raise OtherShape, Spoiled.
     """
     found = recorded(directory)
     if not found:
@@ -87,7 +87,7 @@ def _other(directory: str, found: str, given: str, instead: str) -> OtherShape:
 
 
 def write(places: layout.Layout) -> None:
-    """Record the shape of a cloud that starts."""
+    """Record the shape of a cloud at its start."""
     settings = places.settings
     shape = {'databases': _databases(settings.database)}
     shape.update({name: getattr(settings, name) for name in COUNTED})
@@ -95,7 +95,7 @@ def write(places: layout.Layout) -> None:
 
 
 def _databases(url: str | None) -> str:
-    """Return where the databases are, without the password."""
+    """Return a text about the place of the databases, without the password."""
     if url is None:
         return FILES
     found = sa.make_url(url)

@@ -12,11 +12,11 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 
-# The text of a statement, and its values.
+# The text of a statement, followed by its values.
 Statement: typing.TypeAlias = tuple[typing.Any, ...]
 
 BUSY_S = 30
-# A writer of one file may wait for another one that is locked here: then all are released.
+# After HELD_UP_S all files are unlocked: a writer of one file may wait for another file.
 HELD_UP_S, QUIET_S, LOOK_S = 0.5, 20.0, 0.001
 
 
@@ -25,9 +25,9 @@ class NotQuiet(exception.Unavailable):
 
 
 def copy_all(files: Mapping[str, str], *, noted: Callable[[], object] = lambda: None) -> None:
-    """Copy files as they are at one instant, while no process can write to them.
+    """Copy the contents that files have at one instant, while no process can write to them.
 
-    files: {path: path of its copy}; noted: called at that instant
+    files: {path: path of the copy}; noted: called at that instant
     """
     with _no_writes(sorted(files)):
         noted()
@@ -36,11 +36,11 @@ def copy_all(files: Mapping[str, str], *, noted: Callable[[], object] = lambda: 
 
 
 def copy(source: str, target: str) -> None:
-    """Make a new file with the contents of another, for `unshared`."""
+    """Write the contents of a file to a new file, for `unshared`."""
     with opened(source) as saved, opened(target, 'rwc') as written:
         written.execute('PRAGMA synchronous = OFF')
         saved.backup(written, sleep=LOOK_S)
-        # A log of its own would have to be opened and removed with each connection.
+        # Each connection would have to open and remove a separate log.
         written.execute('PRAGMA journal_mode = DELETE')
 
 

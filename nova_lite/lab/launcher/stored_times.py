@@ -1,6 +1,6 @@
-"""Times on record that are compared with the present time.
+"""Stored times that are compared with the present time.
 
-The time between a save and a restore has passed for none of them: otherwise all windows, such as
+A restore moves these times ahead by the time since the save. Otherwise all intervals, such as
 resize_confirm_window or reclaim_instance_interval, would end when an old state is restored.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from nova_lite.lab.launcher import sqlite_copies
 
-# {table: columns}. What users read as the past, such as created_at, stays.
+# {table: columns}. Times that only users read, such as created_at, stay unchanged.
 CELL = {
     'services': ('last_seen_up',),
     'instances': ('updated_at', 'deleted_at'),
@@ -37,12 +37,12 @@ WHERE json_extract(data, '$.since') IS NOT NULL
 
 
 def of_cell(seconds: float) -> list[sqlite_copies.Statement]:
-    """Return [(statement, value, ...), ...] that move the times of a cell's database ahead."""
+    """Return statements that move the times in the database of a cell ahead."""
     return [*_columns(CELL, seconds), (SHELVED, _modifier(seconds))]
 
 
 def of_api(seconds: float) -> list[sqlite_copies.Statement]:
-    """Return [(statement, value, ...), ...] that move the times of the API database ahead."""
+    """Return statements that move the times in the API database ahead."""
     return [*_columns(API, seconds), (WAITING, seconds)]
 
 

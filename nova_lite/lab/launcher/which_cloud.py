@@ -1,9 +1,9 @@
-"""The cloud that a command means: one answer for all commands.
+"""The cloud that a command means, by the same rules for all commands.
 
-The first of these names it: --state-dir, --name or --config-dir; NOVA_LITE_STATE; the directory of
-the file that OS_CLIENT_CONFIG_FILE names, if a cloud is there; else it is the default state
-directory. Unless an option names the cloud, a command refuses to choose while the variables OS_*
-name another one: its user works with that one.
+The first of these names the cloud: --state-dir, --name or --config-dir; NOVA_LITE_STATE; the
+directory of the file that OS_CLIENT_CONFIG_FILE names, if a cloud is there; the default state
+directory. Without an option, a command refuses to run if the variables OS_* name another cloud,
+with which the clients of its user work.
 """
 
 import argparse
@@ -24,10 +24,10 @@ from nova_lite.lab.launcher import state_dir
 ABSENT, STOPPED, STARTING, RUNNING = 'none there yet', 'stopped', 'starting or stopping', 'running'
 ANSWER_S = 1.0
 OPTION = 'an option'
-# Options that delete the cloud.
+# Options of commands that delete the cloud.
 DELETING = ('delete', 'fresh')
-# Defaults of the arguments of some commands: those that need no cloud, those whose cloud may be
-# another than that of the variables OS_*, and those of which these variables name the cloud.
+# Defaults of arguments, for commands that need no cloud, for commands whose cloud may differ from
+# the cloud of the variables OS_*, and for commands whose cloud these variables name.
 UNUSED = {'uses_cloud': False}
 NOT_COMPARED = {'compares_cloud': False}
 BY_CLIENTS = {'cloud_of_clients': True}
@@ -54,9 +54,10 @@ class NotNamed(exception.Invalid):
 
 @dataclasses.dataclass(frozen=True)
 class Cloud:
-    """A cloud, by its directory. deployed: whether that has the configuration of a deployment
+    """A cloud, identified by its directory.
 
-    source: the variable that names it, OPTION, or '' for the default state directory
+    source: the variable that names the cloud, OPTION, or '' for the default state directory
+    deployed: whether the directory has the configuration of a deployment
     """
 
     directory: str
@@ -64,13 +65,13 @@ class Cloud:
     deployed: bool = False
 
     def conf(self) -> cfg.ConfigOpts:
-        """Return the configuration of the control daemons. Raise Invalid without a cloud."""
+        """Return the configuration of the control daemons. Raise Invalid if there is no cloud."""
         if self.deployed:
             return deployment.Deployment(self.directory).conf
         return state_dir.control_conf(self.directory)
 
     def state(self) -> str:
-        """Return whether the cloud runs: of a deployment, whether its API accepts connections."""
+        """Return whether the cloud runs; for a deployment, whether its API accepts connections."""
         if self.deployed:
             return _state_of_api(self.conf())
         if lock.ready(self.directory) is not None:
@@ -95,8 +96,9 @@ def _state_of_api(conf: cfg.ConfigOpts) -> str:
 
 
 def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Cloud | None:
-    """Return the cloud that a command means, None if it needs none or OS_* name another.
+    """Return the cloud that a command means.
 
+    None: the command needs no cloud, or the variables OS_* name the cloud of another program
     Raise TwoClouds, NotThere, or NotNamed if the command deletes a cloud that only clients name.
     """
     if not hasattr(args, 'state_dir') or not getattr(args, 'uses_cloud', True):
