@@ -1,1 +1,1 @@
-"""Operations of old microversions that hand requests on to the service that has the things."""
+"""Operations of old microversions that forward requests to other services."""

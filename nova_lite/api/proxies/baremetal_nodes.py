@@ -1,6 +1,6 @@
 """/os-baremetal-nodes up to 2.35, of a cloud without a bare metal service.
 
-There are no nodes without that service, and only it changes them.
+Without that service there are no nodes, and only that service changes nodes.
 Source: reference/nova/api-surface 2.6.
 """
 
@@ -32,18 +32,18 @@ class NotChangedHere(exception.Invalid):
 
 @operation.operation('GET', PATH, policy=rules.BAREMETAL_LIST, until=UNTIL, faults=(403,))
 def index(_req: request.Request) -> operation.Result:
-    """List no nodes."""
+    """Return an empty list of nodes."""
     return {'nodes': []}
 
 
 @operation.operation('GET', ONE, policy=rules.BAREMETAL_SHOW, until=UNTIL, faults=(403, 404))
 def show(req: request.Request) -> None:
-    """Answer 404."""
+    """Answer 404 for any node."""
     raise NodeNotFound(node_id=req.args['id'])
 
 
 def refuse(_req: request.Request) -> typing.NoReturn:
-    """Answer 400."""
+    """Answer 400 for any change of a node."""
     raise NotChangedHere()
 
 

@@ -35,7 +35,7 @@ class NoMoreFloatingIps(exception.NotFound):
 
 
 def service(req: request.Request) -> items.Items:
-    """Return the floating addresses of the network service, in the caller's name."""
+    """Return a client for floating addresses of the network service, with the caller's token."""
     return items.Items(
         req.app.network.service,
         '/floatingips',
@@ -55,7 +55,7 @@ def pools(req: request.Request) -> operation.Result:
 
 @operation.operation('GET', PATH, policy=rules.FLOATING_LIST, until=UNTIL, faults=(403,))
 def index(req: request.Request) -> operation.Result:
-    """List the addresses of the project."""
+    """List the floating addresses of the project."""
     found = req.app.network.list(
         req.ctxt, 'floatingips', as_user=True, tenant_id=req.ctxt.project_id
     )
@@ -64,7 +64,7 @@ def index(req: request.Request) -> operation.Result:
 
 @operation.operation('GET', ONE, policy=rules.FLOATING_SHOW, until=UNTIL, faults=(403, 404))
 def show(req: request.Request) -> operation.Result:
-    """Show one address."""
+    """Show one floating address."""
     return _shown(req, service(req).call(req.ctxt, 'GET', req.args['id']))
 
 
@@ -77,7 +77,7 @@ def show(req: request.Request) -> operation.Result:
     faults=(400, 403, 404, 409),
 )
 def create(req: request.Request) -> operation.Result:
-    """Take an address from a pool."""
+    """Allocate a floating address from a pool."""
     pool = (req.body or {}).get('pool') or req.conf.neutron.default_floating_pool
     network = _pool(req, pool)
     wanted = {'floating_network_id': network['id'], 'tenant_id': req.ctxt.project_id}
@@ -98,7 +98,7 @@ def create(req: request.Request) -> operation.Result:
     'DELETE', ONE, policy=rules.FLOATING_DELETE, until=UNTIL, success=202, faults=(403, 404)
 )
 def delete(req: request.Request) -> None:
-    """Give an address back, also one that a server has."""
+    """Release a floating address, even if a server uses it."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'])
 
 
@@ -112,7 +112,7 @@ def _external(req: request.Request, **filters: typing.Any) -> session.Jsons:
 
 
 def _pool(req: request.Request, name_or_id: str) -> session.Json:
-    """Return the external network; raises FloatingIpPoolNotFound or NoUniqueMatch."""
+    """Return the external network. Raise FloatingIpPoolNotFound, NoUniqueMatch."""
     key = 'id' if formats.is_uuid(name_or_id) else 'name'
     found = _external(req, **{key: name_or_id})
     if not found:
@@ -128,7 +128,7 @@ def _shown(req: request.Request, answer: requests.Response) -> operation.Body:
 
 
 def _views(req: request.Request, found: session.Jsons) -> list[operation.Body]:
-    """Return the addresses with the names of their pools and the servers that have them."""
+    """Return floating addresses with the names of their pools and the servers that use them."""
     network = req.app.network
     pools = sorted({each['floating_network_id'] for each in found})
     names = {}

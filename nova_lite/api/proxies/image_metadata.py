@@ -24,33 +24,33 @@ BODY_ONE = schema_parts.body(
 
 @operation.operation('GET', PATH, until=UNTIL, faults=(403, 404))
 def index(req: request.Request) -> operation.Result:
-    """List all properties."""
+    """List all properties of an image."""
     return {'metadata': _properties(req)}
 
 
 @operation.operation('GET', ONE, until=UNTIL, faults=(403, 404))
 def show(req: request.Request) -> operation.Result:
-    """Show one property."""
+    """Show one property of an image."""
     key = req.args['key']
     return {'meta': {key: _of_key(_properties(req), key)}}
 
 
 @operation.operation('POST', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
 def create(req: request.Request) -> operation.Result:
-    """Set some properties."""
+    """Set some properties of an image, and keep the others."""
     before = _properties(req)
     return {'metadata': _change(req, before, {**before, **req.content})}
 
 
 @operation.operation('PUT', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
 def replace(req: request.Request) -> operation.Result:
-    """Replace all properties."""
+    """Replace all properties of an image."""
     return {'metadata': _change(req, _properties(req), req.content)}
 
 
 @operation.operation('PUT', ONE, body={'2.1': BODY_ONE}, until=UNTIL, faults=FAULTS)
 def update(req: request.Request) -> operation.Result:
-    """Set one property."""
+    """Set one property of an image."""
     if req.args['key'] not in req.content:
         raise exception.Invalid('Request body and URI mismatch')
     before = _properties(req)
@@ -60,7 +60,7 @@ def update(req: request.Request) -> operation.Result:
 
 @operation.operation('DELETE', ONE, until=UNTIL, success=204, faults=FAULTS)
 def delete(req: request.Request) -> None:
-    """Remove one property."""
+    """Remove one property of an image."""
     before, key = _properties(req), req.args['key']
     _of_key(before, key)
     _change(req, before, {name: value for name, value in before.items() if name != key})
@@ -78,7 +78,7 @@ def _of_key(properties: Mapping[str, str], key: str) -> str:
 
 
 def _change(req: request.Request, before: session.Json, wanted: session.Json) -> session.Json:
-    """Make `wanted` all properties of the image, of `before`; return them as they are then."""
+    """Replace the properties `before` of an image by `wanted`. Return the new properties."""
     limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
     quota.require(limits['metadata_items'], len(wanted), 'metadata_items')
     changed = {name: value for name, value in wanted.items() if before.get(name) != value}

@@ -1,4 +1,4 @@
-"""/images up to 2.35: the images of the image service, in the form of compute.
+"""/images up to 2.35: the images of the image service, in the format of the compute API.
 
 Source: reference/nova/api-surface 2.6.
 """
@@ -27,7 +27,7 @@ STATUSES = {
     'killed': 'ERROR',
 }
 PROGRESS = {'queued': 25, 'saving': 50, 'importing': 50, 'active': 100}
-# Parameters, and the attributes of images that they are compared with.
+# {query parameter: attribute of images with which it is compared}
 FILTERS = {
     'name': 'name',
     'type': 'image_type',
@@ -53,13 +53,13 @@ QUERY = {
 
 @operation.operation('GET', PATH, query=QUERY, until=UNTIL, faults=(400, 403))
 def index(req: request.Request) -> operation.Result:
-    """List images in brief."""
+    """List the ids, names and links of images."""
     return _list(req, lambda image: _brief(req, image))
 
 
 @operation.operation('GET', PATH + '/detail', query=QUERY, until=UNTIL, faults=(400, 403))
 def detail(req: request.Request) -> operation.Result:
-    """List images with all that compute shows of them."""
+    """List images with all their fields."""
     return _list(req, lambda image: _full(req, image))
 
 
@@ -83,7 +83,7 @@ def _list(req: request.Request, view: Callable[[session.Json], operation.Body]) 
 
 
 def _filters(req: request.Request) -> dict[str, str]:
-    """Return the parameters as the image service takes them."""
+    """Return the query parameters in the format of the image service."""
     given = {name: values[-1] for name, values in req.params.items() if values}
     chosen = {name: given[key] for key, name in FILTERS.items() if key in given}
     for key, value in given.items():

@@ -1,4 +1,4 @@
-"""Pages of proxies' lists, by limit and offset."""
+"""Pages of the lists of other services, by limit and offset."""
 
 from nova_lite.api import paging
 from nova_lite.api import request
@@ -13,7 +13,7 @@ QUERY = {'2.1': schema_parts.query(PARAMETERS)}
 
 
 def params(req: request.Request) -> dict[str, int]:
-    """Return the parameters of a service that pages by limit and offset itself."""
+    """Return {limit, offset} of a request, for a service that pages by them."""
     most: int = req.conf.api.max_limit
     return {
         'limit': min(int(req.param('limit') or 0) or most, most),
@@ -22,6 +22,6 @@ def params(req: request.Request) -> dict[str, int]:
 
 
 def page(req: request.Request, found: session.Jsons) -> session.Jsons:
-    """Return the part of a list that a request asks for."""
+    """Return the page of a list that a request asks for."""
     asked = params(req)
     return found[asked['offset'] :][: asked['limit']]

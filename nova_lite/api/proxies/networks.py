@@ -28,7 +28,7 @@ _ADMIN = (
 
 @operation.operation('GET', NETWORKS, policy=rules.NETWORKS_LIST, until=UNTIL, faults=(403,))
 def index(req: request.Request) -> operation.Result:
-    """List the networks that the network service shows the caller, external ones too."""
+    """List the networks that the caller can see, including external networks."""
     return {'networks': [_view(req, each) for each in _visible(req)]}
 
 
@@ -44,7 +44,7 @@ def show(req: request.Request) -> operation.Result:
     'GET', TENANT_NETWORKS, policy=rules.TENANT_NETWORKS_LIST, until=UNTIL, faults=(403,)
 )
 def index_of_tenant(req: request.Request) -> operation.Result:
-    """List the same networks in brief."""
+    """List the networks of /os-networks with fewer fields."""
     return {'networks': [_brief(each) for each in _visible(req)]}
 
 
@@ -56,7 +56,7 @@ def index_of_tenant(req: request.Request) -> operation.Result:
     faults=FAULTS,
 )
 def show_of_tenant(req: request.Request) -> operation.Result:
-    """Show one network in brief."""
+    """Show one network with fewer fields."""
     return {'network': _brief(_get(req))}
 
 

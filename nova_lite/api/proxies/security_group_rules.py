@@ -50,7 +50,7 @@ class RuleNotFound(exception.NotFound):
     faults=security_groups.FAULTS,
 )
 def create(req: request.Request) -> operation.Result:
-    """Add a rule to a group."""
+    """Add a rule for incoming traffic to a security group."""
     asked = req.content
     group = security_groups.get(req, asked['parent_group_id'])
     wanted = {'security_group_id': group['id'], 'direction': 'ingress', **_traffic(asked)}
@@ -81,7 +81,7 @@ def create(req: request.Request) -> operation.Result:
     faults=security_groups.FAULTS,
 )
 def delete(req: request.Request) -> None:
-    """Remove a rule."""
+    """Remove a rule for incoming traffic from its security group."""
     service = req.app.network.service
     found = items.Items(
         service, '/security-group-rules', missing=(RuleNotFound, 'rule_id'), as_user=True
@@ -90,7 +90,7 @@ def delete(req: request.Request) -> None:
 
 
 def _traffic(asked: session.Json) -> session.Json:
-    """Return protocol and ports as the network service takes them; raises RuleNotUsable."""
+    """Return protocol and ports in the format of the network service. Raise RuleNotUsable."""
     protocol = str(asked.get('ip_protocol') or '').lower()
     given = [asked.get(name) for name in ('from_port', 'to_port')]
     if not protocol and given == [None, None] and asked.get('group_id'):
@@ -118,7 +118,7 @@ def _traffic(asked: session.Json) -> session.Json:
 
 
 def _port(value: typing.Any) -> int:
-    """Return the number that any JSON value means as a port. Raise RuleNotUsable."""
+    """Return a JSON value as the number of a port. Raise RuleNotUsable."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError) as error:
@@ -126,10 +126,7 @@ def _port(value: typing.Any) -> int:
 
 
 def _network(cidr: str | None) -> session.Json:
-    """Return the addresses that traffic may come from, with host bits as given.
-
-    Raises RuleNotUsable.
-    """
+    """Return the CIDR of the allowed sources, with the given host bits. Raise RuleNotUsable."""
     cidr = cidr or views.ANYWHERE['IPv4']
     try:
         found = ipaddress.ip_interface(cidr if isinstance(cidr, str) else f'{cidr}')

@@ -30,7 +30,7 @@ BODY = {'2.1': schema_parts.open_object({'security_group': _CONTENT}, required=[
 
 
 def service(req: request.Request) -> items.Items:
-    """Return the groups of the network service, in the caller's name."""
+    """Return a client for security groups of the network service, with the caller's token."""
     return items.Items(
         req.app.network.service,
         '/security-groups',
@@ -40,7 +40,7 @@ def service(req: request.Request) -> items.Items:
 
 
 def get(req: request.Request, group_id: str) -> session.Json:
-    """Return a group of the network service; raises SecurityGroupNotFound."""
+    """Return a security group of the network service. Raise SecurityGroupNotFound."""
     found: session.Json = service(req).call(req.ctxt, 'GET', group_id).json()['security_group']
     return found
 
@@ -52,7 +52,7 @@ def _shown(req: request.Request, group: session.Json) -> operation.Body:
 
 @operation.operation('GET', PATH, policy=rules.GET, query=QUERY, until=UNTIL, faults=(400, 403))
 def index(req: request.Request) -> operation.Result:
-    """List the groups of the project, or, for administrators on request, of all projects."""
+    """List the groups of the project; on request of an administrator, of all projects."""
     filters = {'tenant_id': req.ctxt.project_id}
     if req.ctxt.is_admin and 'all_tenants' in req.params:
         filters = {}
@@ -68,7 +68,7 @@ def show(req: request.Request) -> operation.Result:
 
 @operation.operation('POST', PATH, policy=rules.CREATE, body=BODY, until=UNTIL, faults=(400, 403))
 def create(req: request.Request) -> operation.Result:
-    """Create a group."""
+    """Create a security group."""
     answer = req.app.network.service.call(
         req.ctxt,
         'POST',
@@ -82,7 +82,7 @@ def create(req: request.Request) -> operation.Result:
 
 @operation.operation('PUT', ONE, policy=rules.UPDATE, body=BODY, until=UNTIL, faults=FAULTS)
 def update(req: request.Request) -> operation.Result:
-    """Change the name and the description of a group."""
+    """Change the name and the description of a security group."""
     answer = service(req).call(
         req.ctxt,
         'PUT',
@@ -95,12 +95,12 @@ def update(req: request.Request) -> operation.Result:
 
 @operation.operation('DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=FAULTS)
 def delete(req: request.Request) -> None:
-    """Delete a group that no port has."""
+    """Delete a security group, which no port may use."""
     service(req).call(req.ctxt, 'DELETE', uuid_of(req), errors={409: exception.Invalid})
 
 
 def uuid_of(req: request.Request) -> str:
-    """Return the id in the URL of a group or rule; raises Invalid if it cannot be one."""
+    """Return the id of a group or rule in the URL. Raise Invalid if it cannot be an id."""
     found = req.args['id']
     if not formats.is_uuid(found):
         raise exception.Invalid(f"id should be uuid, not '{found}'")

@@ -50,7 +50,7 @@ class FloatingIpNotOnServer(exception.Conflict):
     faults=FAULTS,
 )
 def add(req: request.Request, server: server_access.Server) -> None:
-    """Associate an address with a server, wherever it was before."""
+    """Associate a floating address with a server, and end a former association."""
     acting.require_cell(server)
     floating = _find(req, req.content['address'])
     port_id, fixed = _fixed(req, server, req.content.get('fixed_address'))
@@ -72,7 +72,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
     faults=FAULTS,
 )
 def remove(req: request.Request, server: server_access.Server) -> None:
-    """Disassociate an address from a server."""
+    """Disassociate a floating address from a server."""
     acting.require_cell(server)
     address = req.content['address']
     floating = _find(req, address)
@@ -83,7 +83,7 @@ def remove(req: request.Request, server: server_access.Server) -> None:
 
 
 def _find(req: request.Request, address: str) -> session.Json:
-    """Return the floating address that the caller sees; raises FloatingIpNotFound."""
+    """Return a floating address that the caller can see. Raise FloatingIpNotFound."""
     found = req.app.network.list(req.ctxt, 'floatingips', as_user=True, floating_ip_address=address)
     if not found:
         raise floating_ips.FloatingIpNotFound('floating IP not found')
@@ -93,7 +93,7 @@ def _find(req: request.Request, address: str) -> session.Json:
 def _fixed(
     req: request.Request, server: server_access.Server, wanted: str | None
 ) -> tuple[str, str]:
-    """Return (port id, IPv4 address): the one that is wanted, or the first."""
+    """Return (port id, IPv4 address) of a server: the wanted address, or the first."""
     owned = [
         (port['id'], each['ip_address'])
         for port in req.app.network.ports(req.ctxt, server.uuid)

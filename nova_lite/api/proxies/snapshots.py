@@ -1,4 +1,4 @@
-"""/os-snapshots up to 2.35: snapshots of volumes, which the volume service has.
+"""/os-snapshots up to 2.35: snapshots of volumes in the volume service.
 
 Source: reference/nova/api-surface 2.6.
 """
@@ -26,7 +26,7 @@ _CONTENT = schema_parts.whole(
 
 
 def service(req: request.Request) -> items.Items:
-    """Return the snapshots of the volume service, in the caller's name."""
+    """Return a client for snapshots of the volume service, with the caller's token."""
     return items.Items(
         req.app.volume.service,
         '/snapshots',
@@ -57,7 +57,7 @@ def index(req: request.Request) -> operation.Result:
     faults=(400, 403),
 )
 def detail(req: request.Request) -> operation.Result:
-    """List the same: compute shows all that it knows in both lists."""
+    """List the snapshots of the project; compute shows all fields in both lists."""
     return _list(req)
 
 
@@ -65,7 +65,7 @@ def detail(req: request.Request) -> operation.Result:
     'GET', ONE, policy=rules.SNAPSHOTS_SHOW, until=volumes.UNTIL, faults=(403, 404)
 )
 def show(req: request.Request) -> operation.Result:
-    """Show one snapshot."""
+    """Show one snapshot of a volume."""
     found = service(req).call(req.ctxt, 'GET', req.args['id'])
     return {'snapshot': _view(found.json()['snapshot'])}
 
@@ -79,7 +79,7 @@ def show(req: request.Request) -> operation.Result:
     faults=(400, 403, 404),
 )
 def create(req: request.Request) -> operation.Result:
-    """Create a snapshot of a volume; with `force`, also of one that a server has."""
+    """Create a snapshot of a volume; with `force`, even if a server uses the volume."""
     asked = req.content
     wanted = {
         'volume_id': asked['volume_id'],
@@ -110,7 +110,7 @@ def create(req: request.Request) -> operation.Result:
     faults=(400, 403, 404),
 )
 def delete(req: request.Request) -> None:
-    """Delete a snapshot."""
+    """Delete a snapshot of a volume."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
 
 

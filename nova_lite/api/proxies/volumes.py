@@ -1,4 +1,4 @@
-"""/os-volumes up to 2.35: volumes of the volume service, in the form of compute.
+"""/os-volumes up to 2.35: volumes of the volume service, in the format of the compute API.
 
 Source: reference/nova/api-surface 2.6.
 """
@@ -15,7 +15,7 @@ from nova_lite.clients import session
 PATH = '/os-volumes'
 ONE = PATH + '/{id}'
 UNTIL = '2.35'
-# The request's names of what the volume service takes.
+# {field of the request: field of the volume service}
 NAMES = {'display_name': 'name', 'display_description': 'description'}
 KEPT = ('metadata', 'snapshot_id', 'volume_type', 'availability_zone')
 _CONTENT = schema_parts.whole(
@@ -30,7 +30,7 @@ _CONTENT = schema_parts.whole(
 
 
 def service(req: request.Request) -> items.Items:
-    """Return the volumes of the volume service, in the caller's name."""
+    """Return a client for volumes of the volume service, with the caller's token."""
     return items.Items(
         req.app.volume.service,
         '/volumes',
@@ -51,7 +51,7 @@ def index(req: request.Request) -> operation.Result:
     'GET', PATH + '/detail', policy=rules.DETAIL, query=lists.QUERY, until=UNTIL, faults=(400, 403)
 )
 def detail(req: request.Request) -> operation.Result:
-    """List the same: compute shows all that it knows in both lists."""
+    """List the volumes of the project; compute shows all fields in both lists."""
     return _list(req)
 
 
@@ -96,7 +96,7 @@ def create(req: request.Request) -> operation.Result:
     'DELETE', ONE, policy=rules.DELETE, until=UNTIL, success=202, faults=(400, 403, 404)
 )
 def delete(req: request.Request) -> None:
-    """Delete a volume that no server has."""
+    """Delete a volume, which no server may use."""
     service(req).call(req.ctxt, 'DELETE', req.args['id'], errors={400: exception.Invalid})
 
 

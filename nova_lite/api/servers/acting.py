@@ -31,9 +31,9 @@ T = typing.TypeVar('T')
 
 LOG = log.getLogger(__name__)
 
-# A server may end a move while an action on it begins, but not again and again.
+# The number of tries to begin an action on a server that a move changes at the same time.
 MOVES_MET = 3
-# How long a request waits for the instant in which a server changes cells.
+# Seconds for which a request waits until a server has changed cells.
 SWITCH_S, LOOK_S = 2.0, 0.02
 
 
@@ -44,7 +44,7 @@ def begin(
     guard: transitions.Transition,
     **changes: typing.Any,
 ) -> instance_objects.Instance:
-    """Start an action whose transition is `guard`; returns the changed Instance.
+    """Begin an action whose transition is `guard`. Return the changed Instance.
 
     action: name in the record of actions; changes: further columns, of system_metadata
         only the keys that are set
@@ -152,7 +152,7 @@ def _change(
 
 
 def _with_other_keys(row: rows.Row, changes: rows.Values) -> rows.Values:
-    """Add the other keys of the row's system metadata to changes of some."""
+    """Complete changes of system metadata with the unchanged keys of the row."""
     if 'system_metadata' not in changes:
         return changes
     return {**changes, 'system_metadata': {**row.system_metadata, **changes['system_metadata']}}
@@ -188,7 +188,7 @@ def _texts(allowed: Iterable[str | None] | None) -> typing.Any:
 
 
 def refuse(server: server_access.Server, guard: transitions.Transition) -> typing.NoReturn:
-    """Raise the reason why another request won the race: InstanceInvalidState or NotFound."""
+    """Raise InstanceInvalidState or NotFound: another request has changed the server first."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
         raise exception.InstanceNotFound(instance_id=server.uuid) from None
@@ -237,7 +237,7 @@ def _of_object(changes: rows.Values) -> dict[str, typing.Any]:
 
 
 def devices(server: server_access.Server) -> list[block_device.BlockDevice]:
-    """Return the server's block devices as objects for a message."""
+    """Return the block devices of a server as objects for a message."""
     found = server.cell.db.read(children.block_devices, [server.uuid])
     return [block_device.BlockDevice.of(row) for row in found.get(server.uuid, [])]
 

@@ -1,4 +1,4 @@
-"""Addresses of a server, from the network information its record holds."""
+"""Addresses of a server, from the network information in its record."""
 
 import typing
 

@@ -46,7 +46,7 @@ class NotResized(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def confirm(req: request.Request, server: server_access.Server) -> None:
-    """Confirm the resize: the server keeps its new host and flavor."""
+    """Confirm a resize: the server keeps its new host and flavor."""
     migration = finished(server)
     source_host.require_up(req, server, migration.source_compute, crosses=migration.cross_cell_move)
     _begin(
@@ -70,7 +70,7 @@ def confirm(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def revert(req: request.Request, server: server_access.Server) -> None:
-    """Give the server back to its former host, with its former flavor.
+    """Move the server back to its former host, with its former flavor.
 
     The former flavor must fit into the quota, or the answer is 403, where nova answers 500.
     """

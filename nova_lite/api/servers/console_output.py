@@ -21,7 +21,7 @@ BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LE
     faults=(400, 403, 404, 409, 501),
 )
 def get(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Show the last lines of the serial console: all lines without a length or with -1."""
+    """Show the last lines of the serial console; without a length or with -1, all lines."""
     acting.require_host(server)
     length = req.content.get('length')
     lines = None if length is None else int(length)

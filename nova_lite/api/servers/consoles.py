@@ -1,4 +1,4 @@
-"""Addresses of consoles: remote-consoles (2.6), and the actions that it replaced.
+"""URLs of consoles: remote-consoles (2.6), and the actions that it replaced.
 
 The token in an address is stored as its digest in the server's cell, where the
 proxy looks it up. Simulated guests have no display behind it.
@@ -24,7 +24,7 @@ from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409, 501)
-# Protocol: types. mks and rdp are known to clients, and available nowhere here.
+# {protocol: types}. Clients know mks and rdp, which no host here offers.
 KINDS = {
     'vnc': ('novnc', 'xvpvnc'),
     'spice': ('spice-html5',),
@@ -56,7 +56,7 @@ BODY = {
 
 
 def _guard(protocol: str) -> transitions.Transition:
-    """Return the states in which a console may be opened, with nova's name of the action."""
+    """Return the transition of a console, with the name of the action in nova."""
     return dataclasses.replace(transitions.OPEN_CONSOLE, verb=f'get_{protocol}_console')
 
 

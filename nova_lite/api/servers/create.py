@@ -60,7 +60,7 @@ def create(req: request.Request) -> operation.Answer:
 
 
 def _ask(req: request.Request, body: operation.Body) -> create_plan.Asked:
-    """Return the contents of the body, checked in nova's order."""
+    """Return the requested servers, checked in the order of nova."""
     least, most = _counts(body)
     if body.get('trusted_image_certificates') is not None:
         req.authorize(rules.TRUSTED_CERTS)
@@ -163,7 +163,7 @@ def _columns(
     asked: create_plan.Asked,
     boot_image: session.Json | None,
 ) -> dict[str, typing.Any]:
-    """Return the columns that all of the servers have in common."""
+    """Return the columns that the records of all servers have in common."""
     properties = (boot_image or {}).get('properties') or {}
     key_name = body.get('key_name')
     drive = _has_config_drive(req, body, properties)
@@ -194,7 +194,7 @@ def _has_config_drive(
 
 
 def _accept(req: request.Request, checked: create_plan.Checked) -> Sequence[str]:
-    """Reserve volumes and store the servers; return the uuids of those that are accepted.
+    """Reserve the volumes and store the servers. Return the uuids of the accepted servers.
 
     Release reservations of rejected servers.
     """
@@ -223,7 +223,7 @@ def _accept(req: request.Request, checked: create_plan.Checked) -> Sequence[str]
 
 
 def _nudge(req: request.Request, uuids: Sequence[str]) -> None:
-    """Ask for the build; if the bus does not take it, the sweep finds the requests."""
+    """Cast the builds to a super-conductor. If the cast is lost, the sweep finds the requests."""
     try:
         req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)
     except exception.Unavailable as error:
@@ -234,7 +234,7 @@ def _nudge(req: request.Request, uuids: Sequence[str]) -> None:
 def _answer(
     req: request.Request, body: operation.Body, accepted: create_plan.Accepted
 ) -> operation.Answer:
-    """Return the answer: the first of the servers, or the reservation id on request."""
+    """Return the body of the answer: the first server, or on request the reservation id."""
     checked, uuid = accepted.checked, accepted.uuids[0]
     if schema_parts.is_true(body.get('return_reservation_id', False)):
         return operation.Answer({'reservation_id': checked.columns['reservation_id']})

@@ -1,4 +1,4 @@
-"""Accept: the servers of a plan become rows, all in one transaction.
+"""Store the servers of a checked request as rows, in one transaction.
 
 From then on they will be built or fail visibly, whatever dies: a build request is
 the journal of its build. Source: reference/nova/create-server 3.
@@ -39,7 +39,7 @@ Devices: typing.TypeAlias = Mapping[str, Sequence[create_devices.Device]]
 
 
 def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) -> list[str]:
-    """Store the plan's servers; returns the uuids of those that quota allowed.
+    """Store the servers of a plan. Return the uuids of the servers that the quotas allow.
 
     devices: {uuid: block devices}
     Raises OverQuota, for members of a server group too, and Conflict when reservations of
@@ -146,7 +146,7 @@ def _admitted(
 def _join_group(
     connection: sa.Connection, req: request.Request, group: rows.Row | None, uuids: list[str]
 ) -> None:
-    """Make the servers members of their group. Raises OverQuota."""
+    """Make servers members of their group. Raise OverQuota."""
     if group is None:
         return
     try:
@@ -162,7 +162,7 @@ def _arguments(plan: create_plan.Checked, image: session.Json | None) -> dict[st
     asked = plan.asked
     options: dict[str, typing.Any] = {'injected_files': plan.files, 'retry': asked.retries}
     if plan.columns['config_drive']:
-        # The drive is the one place for it: without one no record has the password.
+        # Only the config drive contains the password, so no record has it without a drive.
         options['admin_pass'] = plan.password
     group = asked.server_group
     if group is not None:
@@ -189,7 +189,7 @@ def _record(
     index: int,
     now: datetime.datetime,
 ) -> dict[str, typing.Any]:
-    """Return the columns of one server's record to be, as JSON can hold them."""
+    """Return the columns of the future record of a server, with values for JSON."""
     group = plan.asked.server_group
     values = {
         **plan.columns,
@@ -218,7 +218,7 @@ def image_meta(
     *,
     boots_from_volume: bool,
 ) -> session.Json | None:
-    """Return the image as the scheduler and the build need it; without id behind a volume."""
+    """Return the image for the scheduler and the build; without id if a volume is the root disk."""
     if boot_image is None:
         return None
     found = {name: boot_image.get(name) for name in IMAGE_FIELDS}

@@ -1,4 +1,4 @@
-"""Values of new servers that the columns of their records cannot hold.
+"""Checks that the values of new servers fit into the columns of their records.
 
 The schema has checked the body. Further values come from the image: its owner may give it
 properties of any length, and a mapping of block devices of any form.

@@ -17,7 +17,7 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.lifecycle.guests import images
 
-# Columns of a block device, without those that only a server's device has.
+# Columns of a block device that exist before it belongs to a server.
 Device: typing.TypeAlias = dict[str, typing.Any]
 
 LOCAL, VOLUME = 'local', 'volume'
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
-    """Return the devices of a body, completed by the image's own ones. Raise InvalidBDM.
+    """Return the devices of a body, completed by those of the image. Raise InvalidBDM.
 
     image: the image of imageRef in the form of the image client, or None
     """
@@ -137,7 +137,7 @@ def _device(item: session.Json) -> Device:
 
 
 def _source(item: session.Json) -> tuple[str, str | None]:
-    """Return (source_type, id): stated, or implied by the one id that is given."""
+    """Return (source_type, id), where a single given id implies the source_type."""
     named = [source for source in SOURCES if item.get(f'{source}_id')]
     source = item.get('source_type') or (named[0] if named else None)
     if source is None:
@@ -201,7 +201,7 @@ def _legacy_device(item: session.Json) -> Device | None:
     raise exception.InvalidBDM(reason='A device needs a volume_id or a snapshot_id.')
 
 
-# ---- as a whole ----
+# ---- all devices together ----
 
 
 def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
@@ -223,7 +223,7 @@ def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
 
 
 def _check_names(devices: Sequence[Device]) -> None:
-    """Refuse volumes that are called as the root device is, of a server with an image."""
+    """Refuse volumes with the device name of the root disk, if the server has an image."""
     for device in devices:
         if device['destination_type'] == VOLUME and device['device_name'] in ROOT:
             raise exception.InvalidBDM(
@@ -232,7 +232,7 @@ def _check_names(devices: Sequence[Device]) -> None:
 
 
 def root_of(devices: Iterable[Device]) -> Device:
-    """Return the device a server boots from."""
+    """Return the block device that a server boots from."""
     return next(device for device in devices if device['boot_index'] == 0)
 
 

@@ -1,4 +1,4 @@
-"""Flavor and image of new servers, and whether they go together.
+"""Flavor and image of new servers, and checks that they fit together.
 
 Source: reference/nova/create-server 1.1 and 1.2.
 """
@@ -18,7 +18,7 @@ from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import devices
 
 GIB = 1 << 30
-# A flavor as records and sagas have it: see `as_dict`.
+# A flavor in the format of records and sagas; see `as_dict`.
 Flavor: typing.TypeAlias = dict[str, typing.Any]
 
 
@@ -123,7 +123,7 @@ def disk_config(wanted: str | None, properties: Mapping[str, typing.Any]) -> boo
 def columns(
     flavor: rows.Row, image: session.Json | None, properties: session.Json
 ) -> dict[str, typing.Any]:
-    """Return the columns of a record that follow from flavor and image."""
+    """Return the columns of a record that depend on flavor and image."""
     values = {
         'vcpus': flavor.vcpus,
         'memory_mb': flavor.memory_mb,
@@ -148,5 +148,5 @@ FLAVOR_FIELDS = (
 
 
 def as_dict(flavor: rows.Row) -> Flavor:
-    """Return a flavor's row as the record of a server keeps it."""
+    """Return the row of a flavor in the format of records of servers."""
     return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}

@@ -18,7 +18,7 @@ Hints: typing.TypeAlias = dict[str, list[str]]
 
 
 def parse(body: operation.Body) -> Hints:
-    """Return the hints of a body, beside `server`."""
+    """Return the scheduler hints of a body, which stand beside `server`."""
     given: dict[str, typing.Any] = next((body[key] for key in KEYS if key in body), {})
     return {name: _texts(value) for name, value in given.items() if not name.startswith(INTERNAL)}
 
@@ -36,6 +36,6 @@ def group_of(req: request.Request, hints: Hints) -> rows.Row | None:
 
 
 def _texts(value: typing.Any) -> list[str]:
-    """Return a hint as the request spec keeps it: a list of texts."""
+    """Return the values of a hint as a list of texts, as in the request spec."""
     values = value if isinstance(value, list) else [value]
     return [each if isinstance(each, str) else json.dumps(each) for each in values]

@@ -19,7 +19,7 @@ LOG = log.getLogger(__name__)
 
 
 def choose(req: request.Request, server: operation.Body) -> create_plan.Place:
-    """Return the place that a body asks for. Raise Invalid, Forbidden."""
+    """Return the requested place of new servers. Raise Invalid, Forbidden."""
     zone, host, node = _parse(req, server.get('availability_zone'))
     if host or node:
         req.authorize(rules.FORCED_HOST)

@@ -12,13 +12,13 @@ LONGEST_NAME = 255
 
 
 def stripped(columns: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
-    """Return columns of a server whose names do not end with a line break, as nova's."""
+    """Return columns of a server, with names without a final line break, as nova does."""
     names = ('display_name', 'hostname')
     return {name: value.strip() if name in names else value for name, value in columns.items()}
 
 
 def display_names(name: str, count: int) -> list[str]:
-    """Return the names of `count` servers; several are numbered from 1."""
+    """Return the names of `count` servers, numbered from 1 if there are several."""
     if count == 1:
         return [name]
     suffixes = [f'-{number}' for number in range(1, count + 1)]
@@ -26,7 +26,7 @@ def display_names(name: str, count: int) -> list[str]:
 
 
 def hostname(name: str, uuid: str) -> str:
-    """Return the hostname that follows from a display name."""
+    """Return the hostname that nova derives from a display name."""
     found = re.sub(r'[ _.]', '-', name.lower())
     found = re.sub(r'[^a-z0-9-]', '', found)[:LONGEST].strip('-')
     return found or f'Server-{uuid}'

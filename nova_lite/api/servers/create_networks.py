@@ -15,14 +15,14 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 
 DEFAULT_GROUP = 'default'
-# Servers may have ports that ask placement for resources.
+# The microversion from which servers may have ports with resource requests.
 RESOURCE_REQUESTS_SINCE = 72
 
 
 def parse(req: request.Request, asked: typing.Any, most: int) -> requested.Wanted | None:
-    """Return the networks of a body: None, 'auto', 'none' or a list of plain requests.
+    """Return the requested networks: None, 'auto', 'none' or a list of dicts.
 
-    asked: value of `networks`; most: servers that are to have them
+    asked: value of `networks`; most: number of servers
     """
     if asked == requested.NONE:
         return requested.NONE
@@ -55,7 +55,7 @@ def _request(entry: session.Json) -> session.Json:
     elif network_id is None:
         raise exception.Invalid('Bad networks format: an entry needs uuid or port')
     elif not formats.is_uuid_like(network_id):
-        # Up to 2.36 the schema takes any text.
+        # Up to 2.36 the schema accepts any text.
         raise exception.Invalid(
             f'Bad networks format: network uuid is not in proper format ({network_id})'
         )
@@ -87,7 +87,7 @@ def validate(req: request.Request, asked: create_plan.Asked) -> tuple[requested.
 
 
 def _require_supported(req: request.Request, networks: requested.Wanted) -> None:
-    """Raise Invalid for a port with a resource request before the microversion that has them."""
+    """Raise Invalid for a port with a resource request below the microversion that allows it."""
     for port in resource_requests.of_requested(networks):
         if req.minor < RESOURCE_REQUESTS_SINCE:
             raise exception.Invalid(

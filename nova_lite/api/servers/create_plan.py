@@ -1,4 +1,4 @@
-"""The stages of a create request: asked for, checked, accepted.
+"""The stages of a create request: requested, checked, accepted.
 
 Each stage is complete when it is made, and no field of it changes afterwards.
 """
@@ -16,7 +16,7 @@ from nova_lite.db import rows
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """The place where the servers are to be.
+    """The requested place of new servers.
 
     zone: availability zone, None for any
     forced_hosts, forced_nodes: names, chosen without the scheduler's filters
@@ -60,7 +60,7 @@ class Asked:
 
     @property
     def retries(self) -> bool:
-        """Return whether a failed build may try another host: not when one was forced."""
+        """Return whether a failed build may be retried on another host: not if a host is forced."""
         return not (len(self.place.forced_hosts) == 1 or len(self.place.forced_nodes) == 1)
 
 

@@ -1,4 +1,4 @@
-"""Properties of an image as the records of servers keep them.
+"""Properties of an image in the format of records of servers.
 
 The image service takes values of 65535 characters, and as many properties as it is
 configured for. They are stored several times for each server, sent to the scheduler and
@@ -12,7 +12,7 @@ from nova_lite.clients import session
 
 # As in nova's system metadata.
 VALUE_LENGTH = 255
-# Mappings of devices: parsed already, not kept.
+# Properties with mappings of devices, which are parsed and not stored.
 SKIPPED = ('mappings', 'block_device_mapping', 'img_mappings', 'img_block_device_mapping')
 SIZE = 256 * 1024
 

@@ -30,14 +30,14 @@ class Reservation:
 
     def __init__(self, req: request.Request, plan: create_plan.Checked) -> None:
         self._req, self._plan = req, plan
-        # The volume service may take as long as its timeout for one answer.
+        # One answer of the volume service may take as long as its timeout.
         self._lease_s = req.conf.conductor.build_lease_s + (req.conf.cinder.timeout or 0)
         self._renewed = 0.0
         self._made: dict[str, list[str]] = {}  # {server: [id of an attachment, ...]}
         self._is_certain = True
 
     def make(self) -> dict[str, list[create_devices.Device]]:
-        """Reserve the volumes: {uuid: the server's devices with attachments}.
+        """Reserve the volumes. Return {uuid of a server: its devices with attachments}.
 
         On an error nothing stays reserved. Raises Conflict when the reservation took too long.
         """
@@ -52,7 +52,7 @@ class Reservation:
                 for uuid in self._plan.uuids
             }
         except exception.NovaLiteError as error:
-            # An answer may have been lost of a request that was done, or is being done.
+            # The answer of a request that was or is executed may have been lost.
             self._is_certain = not isinstance(error, exception.Unavailable)
             self.give_back()
             raise
@@ -120,7 +120,7 @@ class Reservation:
         return {**device, 'attachment_id': attachment['id']}
 
     def _renew(self) -> None:
-        """Renew the lease of the intents when a part of it is over."""
+        """Renew the lease of the intents once a part of its time has passed."""
         now = runtime.boottime()
         if now - self._renewed >= self._lease_s / 3:
             self._req.app.api_db.write(
@@ -142,6 +142,6 @@ class Reservation:
 
 
 def _settle(connection: sa.Connection, uuids: Sequence[str]) -> set[str]:
-    """Abandon build requests. Return the servers that are mapped and may have a record."""
+    """Abandon build requests. Return the uuids of mapped servers, which may have a record."""
     build_requests.abandon(connection, uuids)
     return {row.instance_uuid for row in instance_mappings.of(connection, uuids)}

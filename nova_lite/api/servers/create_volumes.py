@@ -54,7 +54,7 @@ class _Source(typing.NamedTuple):
 
 
 class _Zone:
-    """The availability zone of new servers: the one asked for, or that of their first volume."""
+    """The availability zone of new servers: requested, or that of their first volume."""
 
     def __init__(self, req: request.Request, asked: str | None) -> None:
         self.of_server = asked
@@ -63,7 +63,7 @@ class _Zone:
         self._is_free = req.conf.cinder.cross_az_attach
 
     def require(self, volume: session.Json) -> str | None:
-        """Return the zone that a volume has to be in; None for any."""
+        """Return the zone that a volume must be in, None for any."""
         if self._is_free:
             return None
         if self._of_volumes is None:
@@ -105,7 +105,7 @@ def _check_volume(
         raise exception.VolumeNotUsable(
             volume_id=volume_id, reason='it cannot be attached to several servers'
         )
-    # A server with an image boots from a volume as asked, whatever the volume holds.
+    # With an image in the request, the contents of the volume do not matter.
     if device['boot_index'] == 0 and asked.image is None and not volume['bootable']:
         raise exception.VolumeNotUsable(volume_id=volume_id, reason='it is not bootable')
     req.app.volume.check_attachable(volume, availability_zone=zone.require(volume))
@@ -136,7 +136,7 @@ def _check_image(req: request.Request, device: create_devices.Device) -> session
 
 
 def check_size(image: session.Json, size: int) -> None:
-    """Raise InvalidBDM for an image that does not fit onto a volume of `size` GiB."""
+    """Raise InvalidBDM if an image does not fit onto a volume of `size` GiB."""
     if image['min_disk'] > size:
         raise exception.InvalidBDM(
             reason=f'Volume is smaller than the minimum size specified in image metadata. Volume '

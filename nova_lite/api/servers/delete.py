@@ -86,14 +86,14 @@ EVENT = 'compute_soft_delete_instance'
     faults=(400, 403, 404, 409),
 )
 def delete(req: request.Request, server: server_access.Server) -> None:
-    """Delete a server, whatever its state."""
+    """Delete a server in any state."""
     for _attempt in range(TRIES):
         if server.is_in_cell:
             delete_from_cell(req, server)
             return
         if _delete_request(req, server):
             return
-        # It reached a cell since it was loaded.
+        # The server has been mapped to a cell since it was loaded.
         server = server_access.load(req, server.uuid)
     raise exception.InstanceNotReady(instance_id=server.uuid)
 
@@ -109,7 +109,7 @@ def delete(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def force_delete(req: request.Request, server: server_access.Server) -> None:
-    """Delete a server at once, also a server that is soft-deleted or would be."""
+    """Delete a server at once, without a soft deletion, even if it is soft-deleted."""
     acting.require_cell(server)
     delete_from_cell(req, server, keep_s=0)
 
@@ -125,11 +125,11 @@ def force_delete(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def restore(req: request.Request, server: server_access.Server) -> None:
-    """Take a soft deletion back, if the owner's quota has room again."""
+    """Restore a soft-deleted server, if the quota of its owner allows it."""
     left_guest.remove(req, server)
     # An offload that met a reset of the state may have destroyed the guest.
     is_held = bool(req.app.api_db.read(sagas.every, active=True, instance_uuid=server.uuid))
-    # It counts first. If this process is killed in between, the server is deleted in the end.
+    # The quota counts the server first: if this process is killed, the deletion continues.
     quota_locks.write(req.app.api_db, _count_again, req.conf, server)
     try:
         instance = acting.begin(req, server, 'restore', transitions.RESTORE, deleted_at=None)
@@ -145,7 +145,7 @@ def restore(req: request.Request, server: server_access.Server) -> None:
 
 
 def _end_soft_deletion(connection: sa.Connection, uuid: str) -> None:
-    """End the event of a host that went down in it, and does something else when it returns."""
+    """End the event of the soft deletion, which its host has not ended because it went down."""
     actions.end_interrupted(connection, uuid, error='Interrupted by restore.', events=[EVENT])
 
 
@@ -206,7 +206,7 @@ def delete_from_cell(
         except exception.InstanceInvalidState:
             if attempt == TRIES - 1:
                 raise
-            # A resize has ended since it was read.
+            # A resize of the server has ended since the server was read.
             server.follow(server_access.load(req, server.uuid))
 
 
@@ -234,7 +234,7 @@ def _count_no_more(req: request.Request, server: server_access.Server) -> None:
 
 
 def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
-    """Cease to count a soft-deleted server that is deleted. Return False if it was restored."""
+    """Stop counting a soft-deleted server that is deleted. Return False if it was restored."""
     _count_no_more(req, server)
     if _is_going(server):
         return True
@@ -266,7 +266,7 @@ def _confirm_first(
 
 
 def _delete_request(req: request.Request, server: server_access.Server) -> bool:
-    """Withdraw the build request. Return False if the server has a record by now."""
+    """Withdraw a build request. Return False if the server has a record now."""
     withdrawn = req.app.api_db.write(_withdraw, server.uuid, req.conf.conductor.build_lease_s)
     if withdrawn is None:
         return False
@@ -323,7 +323,7 @@ def _delete_now(req: request.Request, server: server_access.Server) -> None:
 
 
 def _is_kept(server: server_access.Server) -> bool:
-    """Return whether a server can be restored: not if it never ran, or is on no host."""
+    """Return whether a server could be restored: not if it never ran, or is on no host."""
     row = server.row
     if row.launched_at is None or row.host is None or server.cell.is_cell0:
         return False

@@ -1,4 +1,4 @@
-"""The host an operator names as the destination of a move within the server's cell.
+"""The host that an operator names as the destination of a move within the cell.
 
 `cross_cell` has destinations in other cells.
 """
@@ -33,7 +33,7 @@ def cell_id(req: request.Request, host: str) -> object:
 
 
 def anywhere(req: request.Request, server: server_access.Server, host: str) -> dict[str, str]:
-    """Return the same as `in_cell`. Raise UnknownHost, or InAnotherCell for another cell's host."""
+    """Return {'host', 'node'} of a host. Raise UnknownHost, or InAnotherCell."""
     if cell_id(req, host) != server.cell.id:
         raise InAnotherCell(host=host, instance_id=server.uuid)
     return in_cell(server, host)

@@ -16,12 +16,12 @@ from nova_lite.api.servers import outcomes
 from nova_lite.db import rows
 from nova_lite.states import transitions
 
-# From here on servers that are shelved can be given volumes and lose them.
+# The microversion from which volumes of shelved servers can be attached and detached.
 SHELVED_SINCE = 20
 SHELVED = ('shelved', 'shelved_offloaded')
-# Seconds between two messages by which a waiting request finds out whether a bus answers.
+# Seconds between two messages of a waiting request that check whether a bus answers.
 ASK_S = 1.0
-# What means another thing here than where it is raised.
+# {name of an error in a saga: class with which these operations answer}
 TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
 
 
@@ -34,7 +34,7 @@ def begin(
     arguments: operation.Body,
     **options: typing.Any,
 ) -> str:
-    """Begin a saga about a device; returns its uuid.
+    """Begin a saga that attaches or detaches a device. Return its uuid.
 
     guard: its verb is the name in the record of actions; options: as moves.begin
     Clients ask for several devices at once: each waits for its turn.
@@ -55,7 +55,7 @@ def begin(
 
 
 def require_answers(req: request.Request, server: server_access.Server) -> None:
-    """Raise BusUnavailable unless the buses answer by which the host of a server is asked."""
+    """Raise BusUnavailable unless the buses to the host of a server answer."""
     req.app.waiters.enter(req)
     req.app.super_conductor.require_answers()
     _require_host_reached(req, server)

@@ -19,7 +19,7 @@ KIB_PER_MIB = 1024
 
 
 def view(req: request.Request, found: session.Json) -> session.Json:
-    """Return the counters in the form of the microversion."""
+    """Return the counters in the format of the microversion."""
     return found if req.minor >= STANDARD else _of_libvirt(found)
 
 
@@ -31,7 +31,7 @@ def view(req: request.Request, found: session.Json) -> session.Json:
     view=view,
 )
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Show the present counters."""
+    """Show the present counters of the guest."""
     source_host.require_up(req, server)
     req.app.waiters.enter(req)
     return req.app.compute(server.cell).get_diagnostics(

@@ -1,4 +1,4 @@
-"""evacuate: rebuild a server on another host when its own has failed.
+"""evacuate: rebuild a server on another host after a failure of its host.
 
 Source: reference/nova/moves 2.5.
 """
@@ -38,7 +38,7 @@ BODY = {
     ),
     '2.68': schema_parts.body(ACTION, schema_parts.whole(_COMMON)),
 }
-# From here on the server is left stopped at its new host.
+# The microversion from which the server stays stopped on its new host.
 STOPPED = 95
 
 
@@ -70,7 +70,7 @@ class OldComputes(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def evacuate(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Begin to rebuild the server on another host; before 2.14 the answer has a password."""
+    """Begin to rebuild the server on another host. Before 2.14 the answer has a password."""
     asked = req.content
     password = _password(req, asked)
     if req.minor >= STOPPED:
@@ -117,7 +117,7 @@ def _password(req: request.Request, asked: operation.Body) -> str | None:
 
 
 def _is_forced(req: request.Request, asked: operation.Body) -> bool:
-    """Return whether the host is forced, as for a live migration, one microversion earlier."""
+    """Return whether the named host is forced past the scheduler: before 2.29, always."""
     if req.minor < 29:
         return bool(asked.get('host'))
     force = schema_parts.is_true(asked.get('force', False))

@@ -30,7 +30,7 @@ LOG = log.getLogger(__name__)
 
 PATH = '/servers/{server_id}/action'
 EVENT = 'api_snapshot_instance'
-# From here on the answer has the id of the image, and no header with its address.
+# The microversion from which the answer has the id of the image, and no header with its address.
 ID_SINCE = 45
 BODY = schema_parts.body(
     'createImage',
@@ -64,7 +64,7 @@ BACKUP_BODY = schema_parts.body(
     faults=(400, 403, 404, 409),
 )
 def create_image(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Make an image. Its address is in a header below 2.45, its id in the body from 2.45."""
+    """Create an image of the server. A header below 2.45 or the body names the image."""
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
@@ -86,7 +86,7 @@ def create_image(req: request.Request, server: server_access.Server) -> operatio
     faults=(400, 403, 404, 409),
 )
 def create_backup(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Make an image. Then the host deletes the oldest ones of its kind beyond `rotation`.
+    """Create a backup. The host then deletes the oldest backups of its kind beyond `rotation`.
 
     As in nova, a rotation of 0 deletes the new one too. The answer has no address of it then, but
     from 2.45 its id.
@@ -113,7 +113,7 @@ def _of_disk(
     action: str,
     **options: typing.Any,
 ) -> session.Json:
-    """Begin the action, make the image, and cast its upload to the host.
+    """Begin the action, create the image, and cast its upload to the host.
 
     options: of backups.Order
     """
@@ -130,7 +130,7 @@ def _of_disk(
 
 
 def _drop(req: request.Request, image_id: str, reason: exception.NovaLiteError) -> None:
-    """Delete an image that may have been made though the image service did not answer."""
+    """Delete an image that may exist although the image service did not answer."""
     if not reason.transient:
         return
     try:
@@ -174,7 +174,7 @@ def _give_up(
 
 
 def _of_volumes(req: request.Request, server: server_access.Server) -> session.Json:
-    """Wait until a saga has made an image of the volumes, and return it.
+    """Wait until a saga has created an image of the volumes. Return the image.
 
     As in nova, the image exists when the request is answered.
     """

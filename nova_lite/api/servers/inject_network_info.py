@@ -24,6 +24,6 @@ from nova_lite.states import transitions
     faults=(403, 404, 409),
 )
 def inject(req: request.Request, server: server_access.Server) -> None:
-    """Refresh the network information on record."""
+    """Refresh the network information in the record of the server."""
     acting.require_host(server)
     network_info.refresh_server(req, server)

@@ -1,4 +1,4 @@
-"""POST /servers/{server_id}/os-interface: attach a port, a new one if none is named.
+"""POST /servers/{server_id}/os-interface: attach a named port or a new port.
 
 The answer waits until the port is plugged in. Source: reference/nova/api-surface 2.3.
 """
@@ -91,7 +91,7 @@ def _request(asked: operation.Body) -> session.Json:
 def _validated(
     req: request.Request, server: server_access.Server, request: session.Json
 ) -> session.Json:
-    """Return the request with the network chosen, where none is named."""
+    """Return the request, completed with a network if it names none."""
     network, named = req.app.network, request['network_id'] or request['port_id']
     try:
         wanted, _count = network.validate(

@@ -20,7 +20,7 @@ from nova_lite.states import transitions
     faults=(400, 403, 404, 409),
 )
 def detach(req: request.Request, server: server_access.Server) -> None:
-    """Detach a port. A port that was made for the server is deleted, any other is free again.
+    """Detach a port. A port that was created for the server is deleted; others become free.
 
     A port that the server does not have is accepted, and the action has the error.
     """

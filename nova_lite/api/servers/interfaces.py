@@ -1,4 +1,4 @@
-"""GET /servers/{server_id}/os-interface: the ports of a server, as the network has them.
+"""GET /servers/{server_id}/os-interface: the ports of a server in the network service.
 
 Source: reference/nova/api-surface 2.3 and 4.
 """
@@ -29,7 +29,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
 
 
 def find(req: request.Request, server: server_access.Server, port_id: str) -> session.Json:
-    """Return a port of the server. Raise PortNotFound, or PortNotAttached for another's."""
+    """Return a port of the server. Raise PortNotFound, PortNotAttached."""
     port = req.app.network.get_port(req.ctxt, port_id)
     if port['device_id'] != server.uuid:
         raise exception.PortNotAttached(instance_id=server.uuid, port_id=port_id)
@@ -37,7 +37,7 @@ def find(req: request.Request, server: server_access.Server, port_id: str) -> se
 
 
 def view(req: request.Request, server: server_access.Server, port: session.Json) -> session.Json:
-    """Return a port as the microversion shows it."""
+    """Return a port in the format of the microversion."""
     shown = {
         'net_id': port['network_id'],
         'port_id': port['id'],

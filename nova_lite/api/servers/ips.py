@@ -12,13 +12,13 @@ PATH = '/servers/{server_id}/ips'
 
 @operation.operation('GET', PATH, policy=rules.IPS_LIST, faults=(403, 404))
 def index(req: request.Request, server: server_access.Server) -> operation.Result:
-    """List all addresses."""
+    """List all addresses of a server."""
     return {'addresses': addresses.view(server.row.network_info, extended=False)}
 
 
 @operation.operation('GET', PATH + '/{network_label}', policy=rules.IPS_SHOW, faults=(403, 404))
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
-    """List the addresses on one network."""
+    """List the addresses of a server on one network."""
     label = req.args['network_label']
     found = addresses.view(server.row.network_info, extended=False)
     if label not in found:

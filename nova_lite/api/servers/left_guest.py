@@ -29,7 +29,7 @@ class MayRunElsewhere(exception.Conflict):
 
 
 def remove(req: request.Request, server: server_access.Server) -> None:
-    """Remove guests of the server from other hosts; raise MayRunElsewhere if that is impossible."""
+    """Remove guests of a server from other hosts. Raise MayRunElsewhere if a host fails."""
     if not server.is_in_cell:
         return
     for migration in server.cell.db.read(migrations.left_behind, server.uuid):
@@ -68,7 +68,7 @@ def _remove(
     migration: rows.Row,
     place: dict[str, str],
 ) -> bool:
-    """Ask a host that is up to remove the guest. Return whether it did so in time."""
+    """Request a host that is up to remove the guest. Return whether it did so in time."""
     deadline = runtime.monotonic() + WAIT_S
     while True:
         answer = req.app.compute(cell).revert_resize(

@@ -25,7 +25,7 @@ from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instance_lists
 
 T = typing.TypeVar('T')
-# Makes the representations of a page's servers, or that of a server whose cell is down.
+# Functions that represent the servers of a page, or a server whose cell is down.
 Show: typing.TypeAlias = Callable[[request.Request, list_merge.Page], session.Jsons]
 ShowPartial: typing.TypeAlias = Callable[[request.Request, rows.Row], session.Json]
 
@@ -57,7 +57,7 @@ def _answer(
     *,
     more: Iterable[str] = (),
 ) -> operation.Body:
-    """Return a page. more: columns that `show` needs of the rows from which it is merged"""
+    """Return a page of servers. more: columns that `show` needs besides those of the order"""
     try:
         criteria = list_filters.parse(req, all_rule)
     except list_filters.Nothing:
@@ -127,7 +127,7 @@ def _from_cells(
     *args: typing.Any,
     **kwargs: typing.Any,
 ) -> Iterable[tuple[cells.Cell, T]]:
-    """Return (cell, answer) of the cells that hold servers of the page."""
+    """Return [(cell, answer)] of the cells with servers of the page."""
     wanted = list(dict.fromkeys(page.where.values()))
     if not wanted:
         return []
@@ -140,12 +140,12 @@ def _from_cells(
 def _own(
     page: list_merge.Page, cell: cells.Cell, found: Mapping[str, rows.Row]
 ) -> dict[str, rows.Row]:
-    """Return the part of {uuid: ...} that the cell has: another may know these servers as well."""
+    """Return the part of {uuid: ...} for servers in a cell; another cell may know them as well."""
     return {uuid: each for uuid, each in found.items() if page.where[uuid] is cell}
 
 
 def details(req: request.Request, page: list_merge.Page) -> session.Jsons:
-    """Return the full representations of a page's servers, in its order."""
+    """Return the full representations of the servers of a page, in its order."""
     viewer = view.Viewer(req)
     shown = {}
     for uuid, each in page.pending.items():

@@ -85,7 +85,7 @@ class Criteria:
         return [each.sql for each in self.filters]
 
     def accepts(self, row: rows.Row, tags: Collection[str]) -> bool:
-        """Return whether a build request's server fulfils every filter."""
+        """Return whether the server of a build request fulfils all filters."""
         return all(each.test(row, tags) for each in self.filters) and self.reachable(row)
 
     def reachable(self, row: rows.Row) -> bool:
@@ -127,7 +127,7 @@ def parse(req: request.Request, all_rule: str) -> Criteria:
 
 
 def _permitted(req: request.Request) -> Given:
-    """Return the parameters that filter, without those the caller may not use."""
+    """Return the filters of a query, without those that the caller may not use."""
     known = list_schema.names(req.minor) - PAGING
     given = {name: values for name, values in req.params.items() if name in known and values}
     if req.allows(rules.ALL_FILTERS):
@@ -245,7 +245,7 @@ def _flavor(req: request.Request, values: Sequence[str]) -> Filter:
 
 
 def _one(name: str, values: list[str]) -> Filter:
-    """Return the filter of one parameter that needs nothing else."""
+    """Return the filter of a parameter that depends on no other parameter."""
     if name in TAG_FILTERS:
         return _tagged(name, values)
     if name in ('locked', 'auto_disk_config'):

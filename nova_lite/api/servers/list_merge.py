@@ -25,7 +25,7 @@ from nova_lite.db.cell import instance_lists
 
 
 class Pending:
-    """A build request's server in a list: its columns, tags, and itself as a marker."""
+    """The server of a build request in a list: its columns and tags, and itself as a marker."""
 
     def __init__(self, build_request: rows.Row) -> None:
         self.row = server_access.row_of(build_request)
@@ -38,7 +38,7 @@ class Pending:
 
 # A server of a list, and its order: (column, 'asc' or 'desc').
 Record: typing.TypeAlias = rows.Row | Pending
-# With the cell that has it; None for a build request.
+# A server and its cell, which is None for a build request.
 Found: typing.TypeAlias = tuple[Record, cells.Cell | None]
 Sort: typing.TypeAlias = Sequence[tuple[str, str]]
 
@@ -60,7 +60,7 @@ class Page:
         self.rows: dict[tuple[str, cells.Cell], rows.Row] = {}
 
     def row(self, uuid: str) -> rows.Row | None:
-        """Return the row of a server; None if the cell that has it now gave none."""
+        """Return the row of a server, None if its present cell has returned none."""
         if uuid in self.pending:
             return self.pending[uuid].row
         return self.rows.get((uuid, self.where[uuid]))
@@ -102,7 +102,7 @@ def read(
     order = order_of(sort)
     twice = set()
     for row, place in heapq.merge(*sources, key=lambda pair: order(pair[0])):
-        # One that two cells know has the same place in both lists.
+        # A server that two cells know has the same place in both lists.
         if len(page.uuids) == limit and row.uuid not in page.where:
             break
         if not _take(page, row, place):
@@ -143,7 +143,7 @@ def _pending(req: request.Request, criteria: list_filters.Criteria) -> list[Pend
 def _marker(
     req: request.Request, criteria: list_filters.Criteria, pending: Iterable[Pending]
 ) -> Record | None:
-    """Return the row after which the page begins, from wherever it is."""
+    """Return the row after which the page begins, from its cell or a build request."""
     marker = req.param('marker')
     if marker is None:
         return None

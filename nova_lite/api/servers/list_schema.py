@@ -17,15 +17,15 @@ SORT_KEYS = (
     'node', 'power_state', 'progress', 'project_id', 'ramdisk_id', 'root_device_name',
     'task_state', 'terminated_at', 'updated_at', 'user_id', 'uuid', 'vm_state',
 )  # fmt: skip
-# Named by clients of old; sorted by nothing up to 2.74, refused from 2.75.
+# Sort keys of old clients: without effect up to 2.74, refused from 2.75.
 IGNORED_SORT_KEYS = (
     'architecture', 'cell_name', 'cleaned', 'default_ephemeral_device', 'default_swap_device',
     'deleted', 'deleted_at', 'disable_terminate', 'ephemeral_gb', 'ephemeral_key_uuid', 'id',
     'key_data', 'launched_on', 'locked', 'memory_mb', 'os_type', 'reservation_id', 'root_gb',
     'shutdown_terminate', 'user_data', 'vcpus', 'vm_mode',
 )  # fmt: skip
-# Tables that a filter might reach into: administrators may not name them, and what other users
-# name is dropped.
+# Tables that are no filters: an administrator who names one is refused; of other users the name is
+# ignored.
 TABLES = (
     'block_device_mapping', 'services', 'metadata', 'system_metadata', 'info_cache',
     'security_groups', 'pci_devices',
@@ -102,7 +102,7 @@ QUERY = {
     '2.73': _schema(_V73),
     '2.75': _schema(_V75, strict=True),
 }
-# Names that a microversion knows; others are dropped.
+# {microversion: names of parameters}; other names are ignored.
 _NAMES = [
     (1, frozenset(_BASE)),
     (26, frozenset(_V26)),
@@ -110,7 +110,7 @@ _NAMES = [
     (73, frozenset(_V73)),
 ]
 
-# What a project's users may filter by, from which microversion on.
+# {filter that all users may use: first microversion}
 FOR_ALL = (
     (1, ('reservation_id', 'name', 'status', 'image', 'flavor', 'ip', 'changes-since',
          'all_tenants')),

@@ -43,10 +43,10 @@ BODY = {
     '2.30': _body(BLOCK, force=schema_parts.BOOLEAN),
     '2.68': _body(BLOCK),
 }
-# Before this version the answer waits for the checks.
+# The microversion from which the answer does not wait for the checks.
 ASYNCHRONOUS = 34
 CHECKED_TIMEOUT_S = 60
-# What checks may find, as well as what contradicts itself or the server's state.
+# Status codes of failed checks, of contradictions in the request and of wrong states.
 REFUSALS = ('NoValidHost', 'RequestFilterFailed', 'MaxRetriesExceeded', 'MigrationPreCheckError')
 
 
@@ -55,11 +55,11 @@ class ForceWithoutHost(exception.Invalid):
 
 
 class Refused(exception.Invalid):
-    """The checks of the live migration refuse it."""
+    """The checks of a live migration have refused it."""
 
 
 def rule(req: request.Request) -> str:
-    """Return the policy's rule, which differs if the request names a host."""
+    """Return the rule of the policy, which differs if the request names a host."""
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
@@ -74,7 +74,7 @@ def rule(req: request.Request) -> str:
     faults=(400, 403, 404, 409),
 )
 def live_migrate(req: request.Request, server: server_access.Server) -> None:
-    """Begin the migration; before 2.34 the answer waits for the checks."""
+    """Begin a live migration. Before 2.34 the answer waits for the checks."""
     asked = req.content
     host = asked['host']
     forced = is_forced(req, asked)
@@ -154,7 +154,7 @@ def _block_migration(value: object) -> bool | None:
 
 
 def _wait_for_checks(req: request.Request, uuid: str) -> None:
-    """Return when the checks have passed. Raise Refused, or the error that ended the saga.
+    """Wait until the checks have passed. Raise Refused, or the error that ended the saga.
 
     A refused migration has been undone by then, so the request can be repeated at once.
     """

@@ -36,7 +36,7 @@ ADMIN, OWNER = 'admin', 'owner'
     faults=(400, 403, 404, 409),
 )
 def lock(req: request.Request, server: server_access.Server) -> None:
-    """Lock the server. The owner cannot replace an administrator's lock."""
+    """Lock the server. Its owner cannot replace the lock of an administrator."""
     reason = None
     if req.minor >= 73 and req.content:
         reason = req.content.get('locked_reason')

@@ -1,4 +1,4 @@
-"""Attachments of a server that only its record has, or only the volume service.
+"""Attachments that exist only in the record of a server, or only in the volume service.
 
 Somebody has deleted an attachment in Cinder, or has reset the status of a volume (Launchpad bug
 2019078). As in nova a reboot compares both.
@@ -43,7 +43,7 @@ def settle(req: request.Request, server: server_access.Server) -> None:
 
 
 def _settle(req: request.Request, server: server_access.Server, listed: set[str]) -> None:
-    """Settle a server that no saga has. listed: ids of the attachments in the volume service.
+    """Repair a server without a saga. listed: ids of the attachments in the volume service.
 
     A saga records the attachments that it creates before it ends. So one that was listed before
     the server was seen without a saga is recorded by now, or foreign.
@@ -56,7 +56,7 @@ def _settle(req: request.Request, server: server_access.Server, listed: set[str]
         LOG.info('Deleting attachment %s, unknown to server %s', attachment_id, server.uuid)
         req.app.volume.delete_attachment(req.ctxt, attachment_id)
     for device in attached:
-        # A server without its root disk is of no use to its owner.
+        # A server without its root disk would be useless.
         if device.attachment_id not in listed and device.boot_index != 0:
             _detach_lost(req, server, device)
 
@@ -78,7 +78,7 @@ def _detach_lost(req: request.Request, server: server_access.Server, device: row
         order=intents.order(guard, guard.verb, host=server.row.host),
         pause=functools.partial(req.app.waiters.pause, req),
     )
-    # In our own name: the user has requested something else.
+    # The service user deletes it: the user has not requested the deletion.
     intents.begin(req.app.api_db, server.cell, context.admin(), intent)
     moves.run_saga(req, intent.uuid)
     timeout_s = req.conf.api.device_timeout

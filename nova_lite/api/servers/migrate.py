@@ -39,7 +39,7 @@ def host_of(req: request.Request) -> str | None:
 
 
 def rule(req: request.Request) -> str:
-    """Return the policy's rule, which differs if the request names a host."""
+    """Return the rule of the policy, which differs if the request names a host."""
     return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
 
 
@@ -54,7 +54,7 @@ def rule(req: request.Request) -> str:
     faults=(400, 403, 404, 409),
 )
 def migrate(req: request.Request, server: server_access.Server) -> None:
-    """Begin the move."""
+    """Begin a cold migration."""
     source_host.require_up(req, server)
     row, host = server.row, host_of(req)
     crosses = cross_cell.is_allowed(req, server)
@@ -80,7 +80,7 @@ def migrate(req: request.Request, server: server_access.Server) -> None:
 
 
 def _may_stay(req: request.Request, server: server_access.Server) -> bool:
-    """Return whether the source's host reports that it can migrate a server to itself."""
+    """Return whether the host of the server reports that it can be its own destination."""
     row = server.row
     nodes = server.cell.db.read(compute_nodes.every, host=row.host, hypervisor_hostname=row.node)
     if not nodes:

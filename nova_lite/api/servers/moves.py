@@ -32,7 +32,7 @@ def begin(
     action: str,
     **options: typing.Any,
 ) -> str:
-    """Begin a move of a server; returns the saga's uuid.
+    """Begin a move of a server. Return the uuid of its saga.
 
     guard: a row of transitions.TRANSITIONS; action: name in the record of actions
     options: uuid: of the migration that comes with it, default a new one
@@ -82,7 +82,7 @@ def _record(
     except exception.StateChanged:
         acting.refuse(server, guard)
     except exception.InstanceNotFound:
-        # It is another cell's by now, unless this says that it is gone.
+        # The server is in another cell now, or this raises that it is deleted.
         server_access.load(req, server.uuid)
         raise exception.InstanceSealed(instance_id=server.uuid) from None
 
@@ -90,7 +90,7 @@ def _record(
 def _counting(
     req: request.Request, server: server_access.Server, size: Mapping[str, int] | None
 ) -> dict[str, typing.Any]:
-    """Return the fields of an intent after which the server counts for `size` in quotas."""
+    """Return the fields of an intent that make the server count as `size` in quotas."""
     if size is None:
         return {}
     row = server.row
@@ -99,7 +99,7 @@ def _counting(
 
 
 def _require_new_computes(req: request.Request, cell: cells.Cell, kind: str) -> None:
-    """Raise TooOld unless the cell's computes support all methods that may be needed."""
+    """Raise TooOld unless the computes of the cell support all methods that may be called."""
     if cell.is_cell0:
         return  # There are none, and the state of a server there allows no move.
     for method in sorted(kinds.calls(kind)):

@@ -12,7 +12,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.saga import journal
 
-# Returns the error class of what a saga's error means in an operation, None to go by its kind.
+# A function from the error of a saga to the class with which an operation answers, or None.
 Meaning: typing.TypeAlias = Callable[[session.Json], type[exception.NovaLiteError] | None]
 
 KINDS = {
@@ -38,7 +38,7 @@ def wait(
     meaning: Meaning,
     meanwhile: Callable[[rows.Row], object] = nothing,
 ) -> rows.Row:
-    """Wait until `is_reached(row)` of the saga's row, and return that; raise why it failed.
+    """Wait until `is_reached(row)` is true. Return the row of the saga; raise why it failed.
 
     An outcome that was reached does not change if the saga fails after it and has ended before
     this looks: the answer must not depend on when it looks. A saga that failed
@@ -66,7 +66,7 @@ def _refusal(req: request.Request, row: rows.Row, meaning: Meaning) -> exception
     found = meaning(error) or KINDS.get(error['kind'])
     if found is not None:
         return found(error['message'])
-    # A host or a neighbour failed. Where that is because the server is deleted, say so.
+    # A host or a neighbour failed, perhaps because the server was deleted.
     server = server_access.load(req, row.instance_uuid)
     if server.row.task_state == states.TaskState.DELETING:
         return exception.InstanceInvalidState(

@@ -24,7 +24,7 @@ UNKNOWN = 'UNKNOWN'
 def mappings(
     req: request.Request, down: Iterable[cells.Cell], project_id: str | None, limit: int
 ) -> list[rows.Row]:
-    """Return at most `limit` instance mappings into the cells that are down.
+    """Return at most `limit` instance mappings of cells that are down.
 
     project_id: None for those of all projects
     """
@@ -51,7 +51,7 @@ def detail(req: request.Request, mapping: rows.Row) -> session.Json:
 
 
 def show(req: request.Request, mapping: rows.Row) -> session.Json:
-    """Return the answer of GET /servers/{id}: from mapping and request spec."""
+    """Return the answer of GET /servers/{id}, from the mapping and the request spec."""
     uuid = mapping.instance_uuid
     spec, groups = req.app.api_db.read(_read, uuid)
     shown = {

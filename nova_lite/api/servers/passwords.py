@@ -33,7 +33,7 @@ AGENT = 'hw_qemu_guest_agent'
     faults=(400, 403, 404, 409, 501),
 )
 def change(req: request.Request, server: server_access.Server) -> None:
-    """Set the administrator's password, if the hypervisor can."""
+    """Set the password of the administrator in the guest, if the hypervisor supports it."""
     acting.require_host(server)
     source_host.require_up(req, server)
     properties = server.row.image_properties or {}
@@ -53,7 +53,7 @@ def change(req: request.Request, server: server_access.Server) -> None:
 
 @operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Show the encrypted password, or an empty text."""
+    """Show the encrypted password of the guest, or an empty text."""
     return {'password': guest_passwords.of(server.row)}
 
 
@@ -61,7 +61,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
     'DELETE', PATH, policy=rules.CLEAR_PASSWORD, success=204, faults=(403, 404, 409)
 )
 def clear(req: request.Request, server: server_access.Server) -> None:
-    """Delete the encrypted password on record; the password in the guest stays."""
+    """Delete the stored encrypted password; the guest keeps its password."""
     acting.require_cell(server)
     acting.in_its_cell(
         req, server, lambda: server.cell.db.write(guest_passwords.forget, server.uuid)

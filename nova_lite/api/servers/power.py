@@ -1,4 +1,4 @@
-"""Actions of one step that a host carries out: start, stop, pause, suspend and back.
+"""Actions with one step on the host: start, stop, pause, unpause, suspend, resume.
 
 They differ only in words and states, which are in transitions.TRANSITIONS.
 """
@@ -39,7 +39,7 @@ def _declare(
 def carry_out(
     req: request.Request, server: server_access.Server, guard: transitions.Transition, method: str
 ) -> None:
-    """Begin an action and send it to the host. Raise MayRunElsewhere, or as `acting.begin`."""
+    """Begin an action, and send it to the host. Raise MayRunElsewhere, or as `acting.begin`."""
     if guard is transitions.START:
         left_guest.remove(req, server)
     instance = acting.begin(req, server, guard.verb, guard)

@@ -14,7 +14,7 @@ from nova_lite.states import transitions
 LOG = log.getLogger(__name__)
 
 NAME = 'power-update'
-# By the tag of an event: the transition, and the method of the host.
+# {tag of an event: (transition, method of the host)}
 TARGETS = {
     'POWER_ON': (transitions.START, 'start_instance'),
     'POWER_OFF': (transitions.STOP, 'stop_instance'),
@@ -22,7 +22,7 @@ TARGETS = {
 
 
 def follow(req: request.Request, server: server_access.Server, target: str | None) -> None:
-    """Start or stop a server, recorded as that action, if its state permits it.
+    """Start or stop a server, with a record of the action, if its state permits that.
 
     target: the tag of the event. An unknown tag, or a server in another state, has no effect.
     """

@@ -1,4 +1,4 @@
-"""The action reboot: the guest carries out a soft one; its host carries out a hard one."""
+"""The action reboot: the guest carries out a soft reboot, its host a hard reboot."""
 
 from nova_lite.api import operation
 from nova_lite.api import request
@@ -32,7 +32,7 @@ def _guard(req: request.Request) -> transitions.Transition:
     faults=(400, 403, 404, 409),
 )
 def reboot(req: request.Request, server: server_access.Server) -> None:
-    """Reboot the guest."""
+    """Reboot the guest of a server."""
     if _guard(req) is transitions.REBOOT_HARD:
         left_guest.remove(req, server)
     if server.is_in_cell:

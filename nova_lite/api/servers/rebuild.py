@@ -60,9 +60,9 @@ BODY = {
     '2.90': schema_parts.body(ACTION, _V90),
     '2.94': schema_parts.body(ACTION, _V94),
 }
-# From here on the answer has the name of the key pair, and the user data.
+# The microversion from which the answer has the name of the key pair, or the user data.
 KEY_NAME, USER_DATA = 54, 57
-# A field of the body that is a column of the record as it stands.
+# Fields of the body that are columns of the record with the same values.
 COLUMNS = {
     'name': 'display_name',
     'description': 'display_description',
@@ -91,7 +91,7 @@ class CertificatesOfVolume(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def rebuild(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Begin the rebuild; the answer is the server as it will be, with its new password."""
+    """Begin a rebuild. Answer with the changed server and its new password."""
     asked = req.content
     if 'trusted_image_certificates' in asked:
         req.authorize(rules.REBUILD_TRUSTED_CERTS, server.target)
@@ -118,7 +118,7 @@ def rebuild(req: request.Request, server: server_access.Server) -> operation.Res
 
 
 def _changes(req: request.Request, asked: operation.Body) -> dict[str, typing.Any]:
-    """Return the columns of the record that the body gives other values."""
+    """Return the columns of the record that the body changes."""
     columns = {COLUMNS[name]: value for name, value in asked.items() if name in COLUMNS}
     changes = create_names.stripped(columns)
     if 'accessIPv6' in asked:
@@ -159,7 +159,7 @@ def _answer(
     if req.minor >= KEY_NAME:
         shown['key_name'] = fresh.row.key_name
     if req.minor >= USER_DATA:
-        # It takes the place of what administrators are shown elsewhere.
+        # It replaces a field that other answers show to administrators.
         shown.pop('OS-EXT-SRV-ATTR:user_data', None)
         shown['user_data'] = fresh.row.user_data
     if req.conf.api.enable_instance_password:

@@ -1,4 +1,4 @@
-"""The image of a rebuild: its effect on the server, and whether both are compatible.
+"""The image of a rebuild: its effect on the server, and checks that both are compatible.
 
 The root disk of a server that boots from a volume follows what the volume was made from;
 from 2.93 on the image is written onto it, below that it stays as it is.
@@ -21,9 +21,9 @@ from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import block_device
 
-# From here on the root volume gets the image.
+# The microversion from which the image is written to the root volume.
 REIMAGE = 93
-# What of a server's record follows from its image.
+# The columns of a record that depend on the image.
 COLUMNS = (
     'image_ref', 'image_properties', 'kernel_id', 'ramdisk_id', 'os_type', 'architecture',
     'auto_disk_config',
@@ -66,7 +66,7 @@ def plan(
     _check_topology(row, wanted)
     columns = _columns(image, disk_config)
     if root is not None:
-        # That it has none tells users and clients that it boots from a volume.
+        # A record without an image shows clients that the server boots from a volume.
         del columns['image_ref']
     properties = columns['image_properties']
     meta = create_accept.image_meta(image, properties, boots_from_volume=root is not None)

@@ -1,4 +1,4 @@
-"""The actions rescue and unrescue: boot a server from another image, and back.
+"""The actions rescue and unrescue: boot a server from another image, or its own disk again.
 
 Its own disk is then the second one. Which image it is stays on record, for a host that
 is restarted meanwhile. Source: reference/nova/api-surface 2.4.
@@ -25,7 +25,7 @@ BODY = schema_parts.body(
         schema_parts.whole({'adminPass': {'type': 'string'}, 'rescue_image_ref': schema_parts.UUID})
     ),
 )
-# From here on servers that boot from a volume can be rescued.
+# The microversion from which servers that boot from a volume can be rescued.
 VOLUME_BACKED = 87
 # Key of a server's system metadata.
 IMAGE = 'rescue_image_ref'
@@ -50,7 +50,7 @@ class NoRescueImage(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def rescue(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Boot the server from the named image or from its own image, and return a password."""
+    """Boot the server from a named image or from its own image. Answer with a password."""
     asked = req.content or {}
     acting.require_host(server)
     image_id = asked.get('rescue_image_ref')
@@ -82,7 +82,7 @@ def _require_image(req: request.Request, image_id: str) -> None:
 
 
 def _require_volume_rescue(req: request.Request, server: server_access.Server) -> None:
-    """Raise VolumeBacked where the version or the host does not rescue from a volume."""
+    """Raise VolumeBacked if the microversion or the host cannot rescue a server on a volume."""
     if req.minor < VOLUME_BACKED:
         raise VolumeBacked(
             instance_id=server.uuid,

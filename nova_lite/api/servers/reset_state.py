@@ -48,7 +48,7 @@ def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, s
     # The host must not clear away a build whose state an administrator has set.
     changes = {'vm_state': state, 'task_state': None, 'build': None, 'deleted_at': None}
     if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):
-        # It goes on: the guest may be destroyed, and the owner was told that the server is deleted.
+        # The deletion continues: the guest may be destroyed, and its owner got the answer.
         del changes['task_state']
     instances.force(connection, uuid, changes)
     actions.start(connection, ctxt, uuid, ACTION)

@@ -1,4 +1,4 @@
-"""resize: give a server another flavor. The order of checks is the reference's.
+"""resize: give a server another flavor. The order of the checks is that of nova.
 
 The scheduler decides later: the migration and the record of actions have its result.
 Source: reference/nova/moves 2.2.
@@ -54,7 +54,7 @@ class ZeroDisk(exception.Invalid):
     faults=(400, 401, 403, 404, 409),
 )
 def resize(req: request.Request, server: server_access.Server) -> None:
-    """Begin the resize."""
+    """Begin a resize."""
     source_host.require_up(req, server)
     row, asked = server.row, req.content
     changes = {'progress': 0}
@@ -66,7 +66,7 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
     _check_flavor(row, flavor, spec)
     size = quota.size_of(create_flavor.as_dict(flavor))
-    # Decided when the saga is recorded; here for the order of the checks.
+    # The quota is decided when the saga is recorded; this check keeps the order of nova.
     req.app.api_db.read(quota.admit_growth, req.conf, row, size)
     create_flavor.check(
         req,

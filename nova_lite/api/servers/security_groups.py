@@ -1,4 +1,4 @@
-"""Security groups of a server: on its ports, which the network service has.
+"""Security groups of a server, which belong to its ports in the network service.
 
 The server's record has the ids of each port's groups, as of the last event about the port, and
 the names as of the last change by this API, which are shown if the service does not answer.
@@ -51,7 +51,7 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
     faults=FAULTS,
 )
 def add(req: request.Request, server: server_access.Server) -> None:
-    """Put a group on every port of the server."""
+    """Add a security group to each port of the server."""
     _change(req, server, req.app.network.security_groups.add)
 
 
@@ -65,7 +65,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
     faults=FAULTS,
 )
 def remove(req: request.Request, server: server_access.Server) -> None:
-    """Take a group off every port of the server."""
+    """Remove a security group from each port of the server."""
     _change(req, server, req.app.network.security_groups.remove)
 
 
@@ -83,14 +83,14 @@ def _change(
     except exception.NotFound:
         raise
     except exception.NovaLiteError:
-        # The ports before the one that failed have been changed.
+        # The ports before the failed port have been changed.
         _record(req, server)
         raise
     _record(req, server)
 
 
 def _record(req: request.Request, server: server_access.Server) -> None:
-    """Record the groups, and again while another request changes them."""
+    """Record the groups of the server. Repeat this if another request has changed them."""
     recorded = None
     while (found := _now(req, server)) != recorded:
         recorded = found

@@ -50,7 +50,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
     faults=FAULTS,
 )
 def create(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Add entries, and replace those that have the same keys."""
+    """Add entries, and replace existing entries with the same keys."""
     return {'metadata': _change(req, server, lambda found: {**found, **req.content})}
 
 

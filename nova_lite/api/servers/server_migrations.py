@@ -1,4 +1,4 @@
-"""/servers/{server_id}/migrations: live migrations in progress, watched and ended early.
+"""/servers/{server_id}/migrations: watch live migrations in progress, or end them early.
 
 Source: reference/nova/moves 2.7.
 """
@@ -61,7 +61,7 @@ class WrongStatus(exception.Invalid):
 
 @operation.operation('GET', PATH, since='2.23', policy=rules.LIST, faults=(403, 404))
 def index(req: request.Request, server: server_access.Server) -> operation.Result:
-    """List the server's live migrations in progress: usually one or none."""
+    """List the live migrations of the server in progress: usually one or none."""
     found = _read(req, server, live_migrations.shown) or ()
     places = req.allows(rules.LIST_HOST, server.target)
     return {'migrations': [_view(req, row, places=places) for row in found]}
@@ -83,7 +83,7 @@ def _read(
     function: Callable[..., T],
     *args: typing.Any,
 ) -> T | None:
-    """Read from the server's cell; None while it is in none."""
+    """Read from the cell of the server. Return None if the server is in no cell yet."""
     if not server.is_in_cell:
         return None
     return server_access.read_cell(req, server.cell, server.mapping, function, server.uuid, *args)
@@ -148,7 +148,7 @@ def force_complete(req: request.Request, server: server_access.Server) -> None:
     faults=(400, 403, 404, 409),
 )
 def abort(req: request.Request, server: server_access.Server) -> None:
-    """Abort the migration; from 2.65 also a migration that has not begun to copy."""
+    """Abort a live migration; from 2.65 also before it has begun to copy."""
     number = identifiers.number(req.args['migration_id'], 'migration id')
     row = _read(req, server, live_migrations.find, number)
     if row is None:
@@ -166,7 +166,7 @@ def abort(req: request.Request, server: server_access.Server) -> None:
 
 
 def _tell(req: request.Request, server: server_access.Server, row: rows.Row, method: str) -> None:
-    """Notify the source's host and the super-conductor of the command."""
+    """Notify the source host and the super-conductor of a command."""
     acting.send(
         req,
         server,
@@ -222,7 +222,7 @@ def _write(
         )
     actions.start(connection, ctxt, instance_uuid, action)
     event = (instance_uuid, ctxt.request_id, live_migrations.ANSWERS[command])
-    # It ends when the source's host answers, or with the migration.
+    # The action ends when the source host answers, or with the migration.
     actions.start_event(connection, *event, host=row.source_compute)
     if live_migrations.add_command(connection, row, command, ctxt):
         return True

@@ -23,7 +23,7 @@ from nova_lite.db.cell import shares as share_rows
 from nova_lite.states import transitions
 
 KEY = 'share'
-# The guest mounts the share by it.
+# The tag with which the guest mounts the share.
 TAG = {'type': 'string', 'minLength': 1, 'maxLength': 64, 'pattern': r'^[a-zA-Z0-9-]*$'}
 ATTACH = schema_parts.whole({'share_id': schema_parts.UUID, 'tag': TAG}, required=['share_id'])
 VIRTIO_FS, SHARED_MEMORY = 'COMPUTE_STORAGE_VIRTIO_FS', 'COMPUTE_MEM_BACKING_FILE'
@@ -79,13 +79,13 @@ def attach(req: request.Request, server: server_access.Server) -> operation.Resu
 
 
 def _uuid_for(server: server_access.Server, share_id: str) -> str:
-    """Return the uuid of the attachment: that of a failed one of the share, or a new one."""
+    """Return the uuid of a failed attachment of the share, or a new uuid."""
     known = server.cell.db.read(share_rows.find, server.uuid, share_id)
     return runtime.new_uuid() if known is None else known.uuid
 
 
 def _check(share: session.Json) -> None:
-    """Raise ShareNotUsable or Conflict for a share that no server can have now."""
+    """Raise ShareNotUsable or Conflict for a share that cannot be attached now."""
     if share['protocol'] not in (share_client.NFS, share_client.CEPHFS):
         raise exception.ShareNotUsable(
             share_id=share['id'], reason=f'servers cannot mount protocol {share["protocol"]}'

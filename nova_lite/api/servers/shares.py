@@ -34,7 +34,7 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
     'GET', ONE, policy=rules.SHOW, query=QUERY, since=SINCE, faults=(400, 403, 404)
 )
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Show a share of a server."""
+    """Show one share of a server."""
     share_id = req.args['share_id']
     if not server.is_in_cell:
         raise exception.ShareNotAttached(instance_id=server.uuid, share_id=share_id)
@@ -43,7 +43,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
 
 @dataclasses.dataclass(frozen=True)
 class Attaching:
-    """A share that is being attached, with what its record shows."""
+    """A share that is being attached, in the format of its record."""
 
     uuid: str
     share_id: str
@@ -53,7 +53,7 @@ class Attaching:
 
 
 def brief(row: rows.Row | Attaching) -> session.Json:
-    """Return a share as lists show it."""
+    """Return a share with the fields that lists show."""
     return {'share_id': row.share_id, 'status': row.status, 'tag': row.tag}
 
 

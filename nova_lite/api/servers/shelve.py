@@ -40,7 +40,7 @@ BODY = {
     ),
     '2.91': schema_parts.body(UNSHELVE, schema_parts.null_or(PLACE)),
 }
-# From here on the body says where to.
+# The microversion from which the body may name a zone or a host.
 PLACES = 77
 
 
@@ -77,7 +77,7 @@ class VolumeInOtherZone(exception.Conflict):
     faults=FAULTS,
 )
 def shelve(req: request.Request, server: server_access.Server) -> None:
-    """Make the server an image, and take it off its host if that is due at once."""
+    """Shelve the server: store its disk as an image, and offload it if that is due at once."""
     acting.require_host(server)
     volume_backed = acting.boots_from_volume(acting.devices(server))
     at_once = req.conf.shelved_offload_time == 0
@@ -106,7 +106,7 @@ def shelve(req: request.Request, server: server_access.Server) -> None:
     faults=FAULTS,
 )
 def shelve_offload(req: request.Request, server: server_access.Server) -> None:
-    """Take a shelved server off its host."""
+    """Offload a shelved server: remove it from its host."""
     moves.begin(
         req, server, kind='shelve-offload', guard=transitions.SHELVE_OFFLOAD, action='shelveOffload'
     )
@@ -123,7 +123,7 @@ def shelve_offload(req: request.Request, server: server_access.Server) -> None:
     faults=FAULTS,
 )
 def unshelve(req: request.Request, server: server_access.Server) -> None:
-    """Unshelve a server. A zone of null unpins its availability zone."""
+    """Unshelve a server. A null zone unpins its availability zone."""
     acting.require_cell(server)
     asked = _asked(req)
     arguments = {'offloaded': server.row.vm_state == states.VmState.SHELVED_OFFLOADED}
@@ -138,7 +138,7 @@ def unshelve(req: request.Request, server: server_access.Server) -> None:
         arguments.update(_host(req, server, host))
         _require_zone(req, server, host, asked)
     left_guest.remove(req, server)
-    # Which steps there are depends on the state the server is in now.
+    # The steps depend on the present state of the server.
     guard = dataclasses.replace(
         transitions.UNSHELVE, vm_states=(states.VmState(server.row.vm_state),)
     )
@@ -154,7 +154,7 @@ def unshelve(req: request.Request, server: server_access.Server) -> None:
 
 
 def _asked(req: request.Request) -> dict[str, str | None]:
-    """Return zone and host of the request. An empty host is none, an empty zone unpins."""
+    """Return zone and host of the request. An empty host is no host; an empty zone unpins."""
     given = (req.content if req.minor >= PLACES else None) or {}
     return {name: given[name] or None for name in given if name == _ZONE or given[name]}
 
@@ -168,7 +168,7 @@ def _zone(req: request.Request, zone: str | None) -> str | None:
 def _require_zone_of_volumes(
     req: request.Request, server: server_access.Server, zone: str | None
 ) -> None:
-    """Refuse a zone whose servers may not use the volumes of this one."""
+    """Refuse a zone whose servers may not use the volumes of the server."""
     if zone is None or req.conf.cinder.cross_az_attach:
         return
     for device in acting.devices(server):
@@ -195,7 +195,7 @@ def _require_zone(
     host: str,
     asked: Mapping[str, str | None],
 ) -> None:
-    """Refuse a host outside the zone that the server is bound to from now on, if any."""
+    """Refuse a host outside the zone to which the server will be pinned."""
     if 'availability_zone' in asked:
         zone = asked['availability_zone']
     else:

@@ -19,7 +19,7 @@ from nova_lite.db.cell import instance_lists
 # {server uuid: uuid of its group} and {server uuid: request spec}
 FromApi: typing.TypeAlias = tuple[dict[str, str], dict[str, session.Json]]
 
-# From here on the response has what is known of a server whose cell is down.
+# The microversion from which the known fields are shown while a cell is down.
 PARTIAL = 69
 
 
@@ -43,7 +43,7 @@ def show(req: request.Request) -> operation.Result:
 
 
 class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
-    """Reads with a server's record whatever else is shown of it.
+    """Reads other shown data together with the record of a server.
 
     viewer: the view.Viewer that takes it
     """
@@ -52,7 +52,7 @@ class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
         self.viewer = viewer
 
     def from_api_db(self, connection: sa.Connection, uuid: str) -> FromApi:
-        """Return {server uuid: group} and {server uuid: request spec}, each if it is shown."""
+        """Return {server uuid: group} and {server uuid: request spec}, each empty if not shown."""
         viewer = self.viewer
         groups = server_groups.groups_of(connection, [uuid]) if viewer.with_groups else {}
         specs = request_specs.stored(connection, [uuid]) if viewer.wants_specs else {}

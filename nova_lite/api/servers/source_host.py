@@ -1,4 +1,4 @@
-"""The host that a server is to leave, or left: is it there to take part?"""
+"""Checks that the source host of a move can take part in it."""
 
 from nova_lite import exception
 from nova_lite.api import request

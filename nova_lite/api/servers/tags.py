@@ -51,7 +51,7 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
     faults=(403, 404),
 )
 def show(req: request.Request, server: server_access.Server) -> None:
-    """Answer 204 if the server has the tag, else 404."""
+    """Answer 204 if the server has a tag, otherwise 404."""
     if req.args['tag'] not in _of(server):
         _missing(server, req.args['tag'])
 
@@ -67,7 +67,7 @@ def show(req: request.Request, server: server_access.Server) -> None:
     faults=FAULTS,
 )
 def update(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Add one tag: 201 with its address, or 204 when it was there."""
+    """Add one tag. Answer 201 with its URL, or 204 if the server has the tag."""
     tag = req.args['tag']
     _check(tag)
     if not _write(req, server, _add, tag):
@@ -150,7 +150,7 @@ def _check(tag: str) -> None:
 
 
 def _add(connection: sa.Connection, uuid: str, tag: str) -> bool:
-    """Return whether the tag is new."""
+    """Add a tag. Return whether it is new."""
     instances.lock(connection, uuid)
     present = children.tags(connection, [uuid]).get(uuid, [])
     if tag in present:
@@ -168,7 +168,7 @@ def _replace(connection: sa.Connection, uuid: str, tags: Sequence[str]) -> None:
 
 
 def _remove(connection: sa.Connection, uuid: str, tag: str) -> bool:
-    """Return whether the tag was there."""
+    """Remove a tag. Return whether the server had it."""
     instances.lock(connection, uuid)
     return children.destroy_tags(connection, uuid, tag) > 0
 

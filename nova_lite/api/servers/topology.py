@@ -12,7 +12,7 @@ from nova_lite.api.policies import server_parts as rules
 from nova_lite.db.cell import compute_nodes
 from nova_lite.objects import guest_numa
 
-# KiB. `any` leaves the choice to the host, which chooses small pages.
+# Page sizes in KiB. With `any` the host chooses small pages.
 PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
 
 
@@ -24,7 +24,7 @@ PAGES_KB = {'small': 4, 'any': 4, 'large': 2048}
     faults=(403, 404),
 )
 def show(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Show the guest's NUMA nodes; for administrators also where on the host they are."""
+    """Show the NUMA nodes of the guest; to administrators also their nodes on the host."""
     row = server.row
     requested = guest_numa.Requested(row.flavor.get('extra_specs'), row.image_properties)
     nodes = [
@@ -39,7 +39,7 @@ def show(req: request.Request, server: server_access.Server) -> operation.Result
 
 
 def _host_nodes(server: server_access.Server) -> int:
-    """Return how many NUMA nodes the server's host has, as far as that is known."""
+    """Return the number of NUMA nodes of the host, None if it is unknown."""
     row, found = server.row, None
     if row.host:
         found = server.cell.db.read(

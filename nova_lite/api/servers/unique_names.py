@@ -24,7 +24,7 @@ from nova_lite.db.cell import instance_lists
 
 
 def require(req: request.Request, names: Sequence[str], project_id: str) -> None:
-    """Raise AlreadyExists for names that are taken, before anything is done for them.
+    """Raise AlreadyExists for names that are in use, before a server is created for them.
 
     They may be taken by another request afterwards, which `decide` finds out.
     """
@@ -41,7 +41,7 @@ def decide(
     *,
     but: str | None = None,
 ) -> None:
-    """Raise AlreadyExists for names that are taken; hold their lock until the end.
+    """Raise AlreadyExists for names that are in use. Lock the names until the transaction ends.
 
     connection: in a transaction of `quota_locks.write`, in which the names are taken too
     but: uuid of a server whose own name does not count
@@ -55,7 +55,7 @@ def decide(
 def rename(
     req: request.Request, server: server_access.Server, name: str, write: Callable[[], object]
 ) -> None:
-    """Call `write()`, which gives a server in a cell another name; raises AlreadyExists."""
+    """Call `write()`, which renames a server in a cell. Raise AlreadyExists."""
     if _scope(req):
         quota_locks.write(req.app.api_db, _rename, req, server, name, write)
     else:
@@ -74,7 +74,7 @@ def _rename(
 
 
 def are_unique(req: request.Request) -> bool:
-    """Return whether names of servers are unique at all."""
+    """Return whether names of servers must be unique."""
     return bool(_scope(req))
 
 
@@ -84,7 +84,7 @@ def _scope(req: request.Request) -> str:
 
 
 def _project(req: request.Request, project_id: str) -> str | None:
-    """Return the project within which names are unique; None for all."""
+    """Return the project within which names must be unique, None for all projects."""
     return project_id if _scope(req) == 'project' else None
 
 

@@ -42,7 +42,7 @@ BODY = {
     '2.94': schema_parts.body('server', _V94),
     '2.104': schema_parts.body('server', _V104),
 }
-# How long a request waits for a server that is being scheduled.
+# Seconds for which a request waits until a server is scheduled.
 SCHEDULED_S = 10.0
 COLUMNS = {
     'name': 'display_name',
@@ -61,7 +61,7 @@ COLUMNS = {
     faults=(400, 403, 404, 409),
 )
 def update(req: request.Request, server: server_access.Server) -> operation.Result:
-    """Change a server; the answer is full from 2.75 on."""
+    """Change a server. From 2.75 the answer has all fields."""
     wanted = req.content
     columns = {COLUMNS[name]: value for name, value in wanted.items() if name in COLUMNS}
     changes = create_names.stripped(columns)
@@ -101,7 +101,7 @@ def _change(req: request.Request, server: server_access.Server, changes: rows.Va
 
 
 def _pin(req: request.Request, server: server_access.Server, zone: str | None) -> None:
-    """Keep later moves within the zone, which must be the server's own; None frees them."""
+    """Pin the server to its zone, so that later moves stay there. None unpins the server."""
     if zone is not None and zone != server.row.availability_zone:
         raise exception.Conflict(
             f'Server {server.uuid} is in availability zone '

@@ -41,7 +41,7 @@ _INNER = (
 
 
 class Viewer:
-    """The fields that the caller may see, and data of the servers that only some fields need.
+    """The fields that the caller may see, and data that only some fields need.
 
     devices, faults, tags: by server uuid; host_statuses: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
@@ -87,7 +87,7 @@ class Viewer:
         return self.minor >= 96
 
     def columns(self) -> list[str]:
-        """Return the columns of the rows that the view will read."""
+        """Return the columns of the rows that the view reads."""
         names = list(_COLUMNS)
         if self.inner and self.minor >= 3:
             names += _INNER
@@ -106,7 +106,7 @@ class Viewer:
         return names
 
     def name_groups(self, servers: Iterable[rows.Row]) -> None:
-        """Find out the names of the security groups that servers have by id.
+        """Look up the names of the security groups that servers have by id.
 
         A server that is being built shows what was requested.
         """
@@ -142,7 +142,7 @@ def basic(req: request.Request, row: rows.Row) -> session.Json:
 
 
 def detail(viewer: Viewer, row: rows.Row) -> session.Json:
-    """Return the whole of a server.
+    """Return a server with all fields.
 
     A deleted one has nothing that others have given it: addresses, volumes, metadata, tags, a
     host's status.
@@ -183,7 +183,7 @@ def _is_building(row: rows.Row) -> bool:
 
 
 def _was_offloaded(row: rows.Row) -> bool:
-    """Return whether a server has left its host, and was perhaps deleted after that."""
+    """Return whether a server is offloaded, or was offloaded before its deletion."""
     return bool(
         row.vm_state == OFFLOADED
         or row.deleted
@@ -193,7 +193,7 @@ def _was_offloaded(row: rows.Row) -> bool:
 
 
 def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
-    # The record of an offloaded server keeps the zone that volumes are compared with.
+    # The record of an offloaded server keeps the zone, which volumes need.
     zone = None if _was_offloaded(row) else row.availability_zone
     shown['OS-EXT-AZ:availability_zone'] = zone or MISSING
     shown['config_drive'] = row.config_drive or MISSING
@@ -295,7 +295,7 @@ def _image(viewer: Viewer, row: rows.Row) -> session.Json | str:
 
 
 def flavor(viewer: Viewer, values: session.Json) -> session.Json:
-    """Return the embedded flavor of a server, from the one its record holds."""
+    """Return the embedded flavor of a server, from the flavor in its record."""
     if viewer.minor < 47:
         return {
             'id': values['flavorid'],
@@ -315,7 +315,7 @@ def flavor(viewer: Viewer, values: session.Json) -> session.Json:
 
 
 def fault(viewer: Viewer, row: rows.Row) -> session.Json:
-    """Why a server failed; the details only for those who may know."""
+    """Return the fault of a server, with details only if the caller may see them."""
     shown = {'code': row.code, 'created': isotime(row.created_at), 'message': row.message}
     if row.details and (viewer.is_admin or row.code != 500):
         shown['details'] = row.details
@@ -340,7 +340,7 @@ def host_id(project_id: str, host: str | None) -> str:
 
 
 def instance_name(template: str, row: rows.Row) -> str:
-    """Return the guest's name on its hypervisor."""
+    """Return the name of the guest on its hypervisor."""
     identity: int | dict[str, str] = row.id
     try:
         return template % identity

@@ -27,7 +27,7 @@ from nova_lite.states import transitions
 
 MULTIATTACH, ASYNCHRONOUS = 60, 101
 SHELVED_OFFLOADED = states.VmState.SHELVED_OFFLOADED
-# Of a path like /dev/xvda1: what clients may ask for is a whole disk, or a part of one.
+# A device name such as /dev/xvda1. Clients may request a whole disk or a partition.
 DEVICE = {
     'type': ['string', 'null'],
     'pattern': r'(^/dev/x{0,1}[a-z]{0,1}d{0,1})([a-z]+)[0-9]*$',
@@ -82,7 +82,7 @@ def attach(req: request.Request, server: server_access.Server) -> operation.Resu
     named = volume_attachments.found(server, volume['id'])
     devices.wait(req, uuid)
     if named is None:
-        # A super-conductor made the first transaction, and the server may have changed cells since.
+        # A super-conductor made the first transaction, and the server may be in another cell now.
         server.follow(server_access.load(req, server.uuid))
     return {KEY: _view(req, server, named or volume_attachments.find(server, volume['id']))}
 
@@ -90,7 +90,7 @@ def attach(req: request.Request, server: server_access.Server) -> operation.Resu
 def _check(
     req: request.Request, server: server_access.Server, volume: session.Json, asked: operation.Body
 ) -> None:
-    """Refuse what cannot work before anything is begun."""
+    """Refuse a volume that cannot be attached, before the saga begins."""
     offloaded = server.row.vm_state == SHELVED_OFFLOADED
     if volume['multiattach']:
         if req.minor < MULTIATTACH:
@@ -114,13 +114,13 @@ def _check(
 
 
 def _most_devices(req: request.Request, server: server_access.Server) -> int | None:
-    """Return how many block devices the server may have; None while it is on no host."""
+    """Return the largest number of block devices of the server, None if it is on no host."""
     offloaded = server.row.vm_state == SHELVED_OFFLOADED
     return None if offloaded else req.conf.compute.max_disk_devices_to_attach
 
 
 def _device_of(asked: operation.Body, volume: session.Json) -> dict[str, typing.Any]:
-    """Return the columns of the new block device; a name is found for it when it is recorded."""
+    """Return the columns of the new block device, which gets its name when it is recorded."""
     return {
         'uuid': runtime.new_uuid(),
         'source_type': 'volume',
@@ -137,7 +137,7 @@ def _device_of(asked: operation.Body, volume: session.Json) -> dict[str, typing.
 
 
 def _view(req: request.Request, server: server_access.Server, device: rows.Row) -> session.Json:
-    """Return the answer; it keeps `id`, which lists lose with 2.89, and has no new ones."""
+    """Return the answer, which keeps `id` that lists lose with 2.89, and has no new fields."""
     shown = {
         'id': device.volume_id,
         'volumeId': device.volume_id,

@@ -63,7 +63,7 @@ def found(server: server_access.Server, volume_id: str) -> rows.Row | None:
 
 
 def view(req: request.Request, server: server_access.Server, device: rows.Row) -> session.Json:
-    """Return an attachment as the microversion shows it."""
+    """Return an attachment in the format of the microversion."""
     shown = {'volumeId': device.volume_id, 'serverId': server.uuid}
     if req.minor < IDS_SHOWN:
         shown['id'] = device.volume_id

@@ -26,7 +26,7 @@ class RootDevice(exception.Invalid):
     faults=(400, 403, 404, 409),
 )
 def detach(req: request.Request, server: server_access.Server) -> None:
-    """Detach a volume; the answer waits until the volume service has agreed."""
+    """Detach a volume. The answer waits until the volume service has agreed."""
     devices.require_shelvable(req, server, transitions.DETACH_VOLUME)
     volume = req.app.volume.get(req.ctxt, req.args['volume_id'])
     acting.require_cell(server)

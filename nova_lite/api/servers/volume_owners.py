@@ -1,4 +1,4 @@
-"""Servers that have a volume, whatever the volume service says about it.
+"""Servers that have a volume, even if the volume service reports the volume as free.
 
 An administrator may set a volume in use to available (reset-state). Nova keeps it attached, so
 no other server gets it.
@@ -35,6 +35,6 @@ def require_none(req: request.Request, volume: session.Json) -> None:
 
 
 def _uses(row: rows.Row) -> bool:
-    """Return whether a server with a volume needs it any longer."""
+    """Return whether a server still needs its volume."""
     was_built = row.host is not None or row.vm_state != states.VmState.ERROR
     return was_built and bool(row.task_state != states.TaskState.DELETING)

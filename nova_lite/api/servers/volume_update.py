@@ -50,7 +50,7 @@ class NotMigrating(exception.Conflict):
 
 
 def rule(req: request.Request) -> str:
-    """Return the policy's rule: another volume than the one in the path is to take its place."""
+    """Return the rule of the policy, which differs if another volume replaces the volume."""
     same = req.content['volumeId'] == req.args['volume_id']
     return rules.VOLUMES_UPDATE if req.minor >= CHANGES and same else rules.VOLUMES_SWAP
 
@@ -65,7 +65,7 @@ def rule(req: request.Request) -> str:
     faults=(400, 403, 404, 409),
 )
 def update(req: request.Request, server: server_access.Server) -> None:
-    """Change how a volume is attached, and swap it if another one is named."""
+    """Change the attachment of a volume, and swap the volume if the body names another."""
     asked, volume_id = req.content, req.args['volume_id']
     if req.minor >= CHANGES:
         device = volume_attachments.find(server, volume_id)
@@ -78,7 +78,7 @@ def update(req: request.Request, server: server_access.Server) -> None:
 def _change(
     req: request.Request, server: server_access.Server, device: rows.Row, asked: operation.Body
 ) -> None:
-    """Set delete_on_termination; everything else that is given must be as it is."""
+    """Set delete_on_termination. All other given fields must have their present values."""
     fixed = {
         'id': device.volume_id,
         'serverId': server.uuid,
