@@ -1,8 +1,9 @@
 """nova-lite replay: replay a trace of virtual machines against the real scheduler and placement.
 
 Each arrival is a decision of the scheduler, with its filters, its weighers and a claim in
-placement. No host builds the machines. --vary compares settings with the same trace and seed.
-DIR gets results.json and series.csv. Ctrl-C interrupts a study, and --continue continues it.
+placement. No host builds the machines, unless --boots asks for whole boots. --vary compares
+settings with the same trace and seed. DIR gets report.html, results.json and series.csv. Ctrl-C
+interrupts a study, and --continue continues it.
 
 Examples: nova-lite replay trace.csv --hosts 1000 --vary cpu_weight_multiplier=1,-1
           nova-lite replay --continue replay-trace
@@ -111,6 +112,12 @@ def _add_cloud(parser: argparse.ArgumentParser) -> None:
         help='configuration option of the cloud; may be repeated',
     )
     parser.add_argument(
+        '--boots',
+        action='store_true',
+        help='boot and delete servers through the API, one at a time, while the clock of the cloud '
+        'passes as that of the trace; `verify` checks the cloud at the end',
+    )
+    parser.add_argument(
         '--plain-placement',
         action='store_true',
         help='use placement without the changes of `up --tuned-placement`; results are the same',
@@ -130,6 +137,6 @@ def _size(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def run(args: argparse.Namespace) -> None:
-    """Run a study and print its summary."""
-    command.run(args)
+def run(args: argparse.Namespace) -> int:
+    """Run a study, print its summary and return the exit code."""
+    return command.run(args)

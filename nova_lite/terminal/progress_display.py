@@ -91,7 +91,9 @@ class Count:
         self._console = on or _console(stream or sys.stderr)
         self._done = 0
         self._lock = runtime.Lock()
-        self._began = self._told = runtime.monotonic()
+        # Work that takes so long may change the clock of this process.
+        self._clock = runtime.Runtime().monotonic if estimates else runtime.monotonic
+        self._began = self._told = self._clock()
         # As above.
         self._bar: typing.Any = None
         self._task: int | None = None
@@ -120,15 +122,16 @@ class Count:
             self._done += number
             if self._bar:
                 self._bar.update(self._task, completed=self._done)
-            elif runtime.monotonic() - self._told >= LINE_S:
-                self._told = runtime.monotonic()
+            elif self._clock() - self._told >= LINE_S:
+                self._told = self._clock()
                 self._line()
 
     def _line(self) -> None:
         total = '' if self._total is None else f' of {self._total}'
         left = ''
         if self._estimates and self._total and self._done:
-            seconds = (runtime.monotonic() - self._began) / self._done * (self._total - self._done)
+            passed = self._clock() - self._began
+            seconds = passed / self._done * (self._total - self._done)
             left = f', about {seconds:.0f} s left'
         self._console.print(f'{self._title}: {self._done}{total}{left}', markup=False)
         self._console.file.flush()

@@ -108,6 +108,16 @@ class ReplayTest(testtools.TestCase):
         self.assertEqual((5, 300), (interrupts, len(looks)))
         self.assertEqual(whole, self.timeless(found))
 
+    def test_boots(self):
+        """Whole boots have the hosts, the figures and the rejections of decisions alone."""
+        changes = {'limit': 40, 'hosts': 1, 'options': {}}
+        decided = self.study('decided', **changes)
+        booted = self.study('booted', boots=True, **changes)
+        for run in booted['runs']:
+            self.assertEqual([], run.pop('verify'))
+        self.assertGreater(booted['runs'][0]['summary']['rejected'], 0)
+        self.assertEqual(decided['runs'], booted['runs'])
+
     def test_command(self):
         directory = self.directory('out')
         options = ('--hosts', '2', '--profile', 'instant', '--limit', '20', '--output', directory)
@@ -132,6 +142,10 @@ class ReplayTest(testtools.TestCase):
             ([self.path, '--set', 'scheduler.x=1'], 'group scheduler has no option x'),
             ([self.path, '--fits', '1:2'], 'is not VCPUS:MIB:GIB'),
             ([], 'it needs a TRACE, or --continue DIR'),
+            (
+                [self.path, '--boots', '--vary', 'host_subset_size=1,2'],
+                'host_subset_size=2 makes the scheduler choose by chance',
+            ),
         ):
             code, out, errors = commands.run('replay', *arguments)
             self.assertEqual((2, ''), (code, out))

@@ -69,7 +69,18 @@ def started(wanted: layout.Settings) -> Iterator[Cluster]:
     Placement and the identity service answer. The daemons would regard the claims of a study as
     errors, since no servers have them.
     """
+    with running(wanted) as cloud:
+        yield _read(cloud)
+
+
+@contextlib.contextmanager
+def running(wanted: layout.Settings, clock: typing.Any = None) -> Iterator[embedded.EmbeddedCloud]:
+    """Start a cloud whose hosts have reported, and stop it at the end.
+
+    clock: the Control of its clock, None if nobody changes that
+    """
     cloud = embedded.EmbeddedCloud(wanted)
+    cloud.clock = clock
     cloud.places.prepare()
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
     title = f'Starting a cloud: {wanted.cells} cells, {wanted.hosts} simulated hosts in each'
@@ -78,9 +89,8 @@ def started(wanted: layout.Settings) -> Iterator[Cluster]:
             cloud.start(progress=steps.begin)
             steps.begin('reports of the hosts')
             cloud.wait_reported()
-            found = _read(cloud)
         try:
-            yield found
+            yield cloud
         finally:
             cloud.stop()
     finally:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import sys
 import typing
 
 from nova_lite.lab.launcher import given_options
@@ -20,8 +21,11 @@ from nova_lite.terminal import text_tables
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def run(args: argparse.Namespace) -> None:
-    """Run or continue a study, and print its summary. Raise KeyboardInterrupt."""
+def run(args: argparse.Namespace) -> int:
+    """Run or continue a study, and print its summary. Raise KeyboardInterrupt.
+
+    Return 1 if `verify` has findings after whole boots.
+    """
     with _interrupts() as is_interrupted:
         study = _study(args, is_interrupted)
         try:
@@ -34,6 +38,12 @@ def run(args: argparse.Namespace) -> None:
         text_tables.show(*results.table(found))
         names = ', '.join((study_page.NAME, results.JSON, results.CSV))
         print(f'{_directory(args)} has {names}')
+    broken = [
+        f'{run["setting"]}: {each}' for run in found['runs'] for each in run.get('verify', ())
+    ]
+    for each in broken:
+        print(each, file=sys.stderr)
+    return 1 if broken else 0
 
 
 def _study(args: argparse.Namespace, is_interrupted: Callable[[], bool]) -> studies.Study:
@@ -83,6 +93,7 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
         options=options,
         tuned=not args.plain_placement,
         asks_always=args.ask_always,
+        boots=args.boots,
     )
 
 

@@ -113,7 +113,7 @@ class Decider:
         try:
             ((chosen,),) = decision.run(alternates=False)
         except exception.NoValidHost:
-            return _rejected(decision)
+            return rejected(decision.record, len(decision.not_offered()))
         return Placing(chosen.service_host)
 
     def remove(self, name: str) -> None:
@@ -121,6 +121,9 @@ class Decider:
         uuid = self.uuid_of(name)
         self._source.release(self._placement.leave(placements.Consumer(uuid, PROJECT, USER)))
         self.hosts.withdraw(uuid)
+
+    def advance_to(self, at_s: float) -> None:
+        """Do nothing: decisions take no time."""
 
     def finish(self) -> None:
         """Send the claims and releases that wait."""
@@ -142,14 +145,15 @@ class Decider:
         self._placement.held[uuid] = claim
 
 
-def _rejected(decision: decide.Decision) -> Placing:
-    refusals = decision.record.refusals.of_host
+def rejected(record: decisions.Record, not_offered: int) -> Placing:
+    """Return the result of a decision without a host. not_offered: hosts that placement left out"""
+    refusals = record.refusals.of_host
     refused: dict[str, int] = {}
     for stage, _reason in refusals.values():
         refused[stage] = refused.get(stage, 0) + 1
-    if not_offered := len(decision.not_offered()):
+    if not_offered:
         refused[decisions.PLACEMENT] = not_offered
-    if decision.record.filtered:
+    if record.filtered:
         stage = decisions.REQUEST_FILTER
     else:
         stage = next(reversed(refusals.values()))[0] if refusals else decisions.PLACEMENT

@@ -18,6 +18,17 @@ from nova_lite.lab.replay.readers import machine as machines
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
 
 
+NO_OPTIONS: Mapping[str, Mapping[str, str]] = {}
+# Of a cloud in which servers are booted: answers are read for each decision, so that none depends
+# on an earlier time, and no quota limits the trace.
+BOOTED: Mapping[str, Mapping[str, str]] = {
+    'scheduler': {'candidates_reuse_s': '0', 'host_state_reuse_s': '0'},
+    'quota': {'instances': '-1', 'cores': '-1', 'ram': '-1'},
+}
+# The values with which the scheduler does not choose by chance.
+SETTLED = {'host_subset_size': '1', 'shuffle_best_same_weighed_hosts': 'false'}
+
+
 class Exists(exception.Conflict):
     msg = (
         'The directory %(directory)s has files already. Choose another --output, delete it, or '
@@ -47,6 +58,7 @@ class Plan:
     reference: [vCPUs, MiB, GiB] of the flavor whose room is counted, None for the largest
     vary: texts as settings.of takes them
     cells, hosts, profile, options, tuned: of the cloud, see layout.Settings
+    boots: whether servers are booted, each setting in a cloud of its own
     asks_always: whether to ask placement for candidates at each decision
     """
 
@@ -66,6 +78,7 @@ class Plan:
     options: dict[str, dict[str, str]]
     tuned: bool
     asks_always: bool = False
+    boots: bool = False
 
     def read(self) -> traces.Trace:
         """Return the trace. Raise TraceError, Empty, Changed."""
@@ -90,16 +103,28 @@ class Plan:
 
     def settings(self) -> list[settings.Setting]:
         """Return the settings to compare. Raise ValueError."""
-        return settings.of(self.vary)
+        found = settings.of(self.vary)
+        for setting in found if self.boots else ():
+            given = merged(self.options, setting.options).get('filter_scheduler', {})
+            for name, usual in SETTLED.items():
+                if given.get(name, usual).lower() != usual:
+                    raise ValueError(
+                        f'--boots: {name}={given[name]} makes the scheduler choose by chance, which '
+                        'only a study of decisions can repeat'
+                    )
+        return found
 
-    def cloud(self, directory: str) -> layout.Settings:
-        """Return the settings of the cloud of a study in a directory."""
+    def cloud(
+        self, directory: str, options: Mapping[str, Mapping[str, str]] = NO_OPTIONS
+    ) -> layout.Settings:
+        """Return the settings of the cloud of a study in a directory. options: more of them"""
+        usual = BOOTED if self.boots else NO_OPTIONS
         return cluster.settings(
             os.path.join(directory, CLOUD),
             cells=self.cells,
             hosts=self.hosts,
             profile=self.profile,
-            options=self.options,
+            options=merged(usual, self.options, options),
             tuned_placement=self.tuned,
         )
 
@@ -116,6 +141,15 @@ class Plan:
             'began_s': found.began_s,
             'ended_s': found.ended_s,
         }
+
+
+def merged(*each: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return options of several sources, of which the last ones win."""
+    found: dict[str, dict[str, str]] = {}
+    for options in each:
+        for group, values in options.items():
+            found.setdefault(group, {}).update(values)
+    return found
 
 
 def create(directory: str, plan: Plan) -> None:

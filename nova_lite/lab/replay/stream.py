@@ -16,6 +16,7 @@ from nova_lite.lab.replay import figures
 from nova_lite.lab.replay import flavors
 from nova_lite.lab.replay import latencies
 from nova_lite.lab.replay import trace
+from nova_lite.objects import flavor as flavor_objects
 
 SAMPLES = 200
 
@@ -48,6 +49,34 @@ class Progress:
         return [*self.staying, *(name for _at, _number, name in self.departures)]
 
 
+class Cloud(typing.Protocol):
+    """The cloud of a run: a decider.Decider, or a booter.Booter."""
+
+    def check(self) -> None:
+        """Raise an error if the state of the cloud is not that of the run."""
+        ...
+
+    def advance_to(self, at_s: float) -> None:
+        """Move the clock of the cloud ahead to a time of the trace."""
+        ...
+
+    def place(self, name: str, flavor: flavor_objects.Flavor) -> decider.Placing:
+        """Place a machine."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a machine that was placed."""
+        ...
+
+    def figures(self) -> list[figures.Host]:
+        """Return the resources of each host."""
+        ...
+
+    def finish(self) -> None:
+        """Complete all changes."""
+        ...
+
+
 class Run:
     """Runs a trace with one setting.
 
@@ -60,13 +89,13 @@ class Run:
         found: trace.Trace,
         chosen: flavors.Flavors,
         reference: trace.Size,
-        deciding: decider.Decider,
+        cloud: Cloud,
         *,
         progress: Progress | None = None,
         look: Callable[[Progress], object] = lambda progress: None,
     ) -> None:
         self._trace, self._flavors, self._reference = found, chosen, reference
-        self._decider, self._look = deciding, look
+        self._cloud, self._look = cloud, look
         self.progress = progress or Progress()
         self.latencies = latencies.Latencies()
         self._clock = runtime.Runtime()
@@ -74,7 +103,7 @@ class Run:
     def run(self) -> None:
         """Run what is left of the trace. All claims are sent also if this is interrupted."""
         began, cpu = self._clock.monotonic(), _cpu_s()
-        self._decider.check()
+        self._cloud.check()
         try:
             for machine in self._trace.machines(self.progress.done):
                 self._pass_until(machine.at_s)
@@ -82,24 +111,24 @@ class Run:
                 self._look(self.progress)
             self._pass_until(self._trace.ended_s)
             self._sample(self._trace.ended_s)
-            self._decider.check()
+            self._cloud.check()
         finally:
-            self._decider.finish()
+            self._cloud.finish()
             self.progress.wall_s += self._clock.monotonic() - began
             self.progress.cpu_s += _cpu_s() - cpu
 
     def remove_all(self) -> None:
         """Remove the machines that are there, and leave the cloud empty."""
         for name in self.progress.living:
-            self._decider.remove(name)
-        self._decider.check()
+            self._cloud.remove(name)
+        self._cloud.check()
 
     # ---- events ----
 
     def _arrive(self, machine: trace.Machine) -> None:
         progress, flavor = self.progress, self._flavors[machine.size]
         began = self._clock.monotonic()
-        placing = self._decider.place(machine.name, flavor)
+        placing = self._cloud.place(machine.name, flavor)
         self.latencies.add(self._clock.monotonic() - began)
         # Nothing below can be interrupted: a machine is either counted or not placed.
         progress.done += 1
@@ -125,9 +154,11 @@ class Run:
         departures = self.progress.departures
         while departures and departures[0][0] <= at_s:
             self._sample_before(departures[0][0])
-            _at, _number, name = heapq.heappop(departures)
-            self._decider.remove(name)
+            due_s, _number, name = heapq.heappop(departures)
+            self._cloud.advance_to(due_s)
+            self._cloud.remove(name)
         self._sample_before(at_s)
+        self._cloud.advance_to(at_s)
 
     def _sample_before(self, at_s: float) -> None:
         """Take the samples that are due before an event."""
@@ -142,7 +173,7 @@ class Run:
         self.progress.samples.append(
             figures.sample(
                 at_s,
-                self._decider.figures(),
+                self._cloud.figures(),
                 self._reference,
                 accepted=self.progress.accepted,
                 rejected=self.progress.rejected,

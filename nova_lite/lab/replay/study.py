@@ -1,6 +1,8 @@
 """A study: a trace with one or more settings, one after the other in the same cloud."""
 
 from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
 import dataclasses
 import os
 import resource
@@ -9,6 +11,9 @@ import sys
 import typing
 
 from nova_lite.clients import offers
+from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import verification
+from nova_lite.lab.replay import booter
 from nova_lite.lab.replay import cluster
 from nova_lite.lab.replay import decider
 from nova_lite.lab.replay import figures
@@ -64,10 +69,15 @@ class Study:
 
         Raise Interrupted.
         """
-        with cluster.started(self.plan.cloud(self._directory)) as cloud:
-            for setting in self._settings[len(self._finished) :]:
-                self._finished.append(self._run(cloud, setting))
-                self._current = None
+        left = self._settings[len(self._finished) :]
+        if self.plan.boots:
+            for setting in left:
+                self._finished.append(self._boot(setting))
+        else:
+            with cluster.started(self.plan.cloud(self._directory)) as cloud:
+                for setting in left:
+                    self._finished.append(self._run(cloud, setting))
+                    self._current = None
         found = results.of(self.plan.describe(self._trace, self._flavors), self._finished)
         results.write(self._directory, found)
         study_page.write(self._directory, found)
@@ -77,10 +87,15 @@ class Study:
 
     def _clear(self) -> None:
         """Remove the cloud and what is needed to continue."""
-        shutil.rmtree(os.path.join(self._directory, plans.CLOUD))
+        self._remove_cloud()
         path = os.path.join(self._directory, plans.PROGRESS)
         if os.path.exists(path):
             os.unlink(path)
+
+    def _remove_cloud(self) -> None:
+        path = os.path.join(self._directory, plans.CLOUD)
+        if os.path.exists(path):
+            shutil.rmtree(path)
 
     def _run(self, cloud: cluster.Cluster, setting: settings.Setting) -> Json:
         deciding = decider.Decider(
@@ -91,11 +106,50 @@ class Study:
             seed=self.plan.seed,
             asks_always=self.plan.asks_always,
         )
-        left = self._trace.count
-        progress = None
-        if self._current is not None:
-            progress = _restored(self._current, deciding)
-            left -= progress.done
+        progress = None if self._current is None else _restored(self._current, deciding)
+        with self._runner(setting, deciding, progress) as run:
+            if self._current is not None:
+                run.latencies.restore(self._current['latencies'])
+            try:
+                run.run()
+            except Interrupted:
+                self._keep(run.progress, _stored(run, deciding))
+                raise
+        run.remove_all()
+        found = _result(setting, run)
+        found['times']['candidate_queries'] = deciding.asked
+        return found
+
+    def _boot(self, setting: settings.Setting) -> Json:
+        """Run the trace with whole boots, in a cloud of its own."""
+        self._remove_cloud()
+        wanted = self.plan.cloud(self._directory, setting.options)
+        with (
+            clocks.installed(wanted.state_dir) as clock,
+            cluster.running(wanted, clock) as cloud,
+        ):
+            clock.freeze()
+            booting = booter.Booter(cloud, clock, self._trace.began_s)
+            with self._runner(setting, booting) as run:
+                try:
+                    run.run()
+                except Interrupted:
+                    self._keep(run.progress, None)
+                    raise
+            clock.resume()
+            verdict = verification.find(wanted.state_dir)
+        found = [' '.join(each) for each in (*verdict.findings, *verdict.unsettled)]
+        return {**_result(setting, run), 'verify': found}
+
+    @contextlib.contextmanager
+    def _runner(
+        self,
+        setting: settings.Setting,
+        cloud: stream.Cloud,
+        progress: stream.Progress | None = None,
+    ) -> Iterator[stream.Run]:
+        """Return a Run whose progress is shown in the block."""
+        left = self._trace.count - (progress.done if progress else 0)
         with progress_display.Count(setting.name, left, estimates=True) as count:
 
             def look(_progress: stream.Progress) -> None:
@@ -103,35 +157,28 @@ class Study:
                 if self._is_interrupted():
                     raise Interrupted
 
-            run = stream.Run(
+            yield stream.Run(
                 self._trace,
                 self._flavors,
                 self._reference,
-                deciding,
+                cloud,
                 progress=progress,
                 look=look,
             )
-            if self._current is not None:
-                run.latencies.restore(self._current['latencies'])
-            try:
-                run.run()
-            except Interrupted:
-                self._keep(_stored(run, deciding))
-                raise
-        run.remove_all()
-        return _result(setting, run, deciding)
 
-    def _keep(self, current: Json) -> None:
+    def _keep(self, progress: stream.Progress, current: Json | None) -> None:
+        """Keep an interrupted study. current: of the run, None if that has to begin again"""
         path = os.path.join(self._directory, plans.PROGRESS)
         plans.write(path, {'finished': self._finished, 'current': current})
+        again = '' if current else ' It begins the run again.'
         print(
-            f'Interrupted after {current["progress"]["done"]} of {self._trace.count} arrivals.\n'
-            f'`nova-lite replay --continue {self._directory}` continues.',
+            f'Interrupted after {progress.done} of {self._trace.count} arrivals.\n'
+            f'`nova-lite replay --continue {self._directory}` continues.{again}',
             file=sys.stderr,
         )
 
 
-def _result(setting: settings.Setting, run: stream.Run, deciding: decider.Decider) -> Json:
+def _result(setting: settings.Setting, run: stream.Run) -> Json:
     progress, spent = run.progress, run.latencies
     return {
         'setting': setting.name,
@@ -147,7 +194,6 @@ def _result(setting: settings.Setting, run: stream.Run, deciding: decider.Decide
             'decision_p95_s': spent.percentile(0.95),
             'decision_p99_s': spent.percentile(0.99),
             'decisions_ms': spent.milliseconds(),
-            'candidate_queries': deciding.asked,
             'peak_memory_mib': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         },
     }
