@@ -1,8 +1,8 @@
 """Common parts of actions on a server: change the state, record the action, cast.
 
 State and record are one transaction of the server's cell, a compare-and-swap;
-the request that loses the race is answered with the state that won. The cast that follows may be
-lost: then the host finds the task state when it starts, or the audit of the host does.
+a request that loses the race is answered with the state that the other request has set. If the cast
+that follows is lost, the host finds the task state at its next start or audit.
 """
 
 from collections.abc import Callable
@@ -81,8 +81,8 @@ def swap(
 ) -> None:
     """Change columns if the states are still as `guard` demands, and record the action.
 
-    A server that has moved to another host or cell meanwhile is read again. One that is
-    about to change cells takes no other action than its deletion.
+    A server that has moved to another host or cell is read again. A server that is about to change
+    cells accepts no action except its deletion.
     """
     require_cell(server)
     write = _end if guard.during == states.TaskState.DELETING else _change
@@ -97,8 +97,8 @@ def in_its_cell(req: request.Request, server: server_access.Server, write: Calla
     """Call `write()`, which changes records in the cell of `server`, and return its result.
 
     The records are sealed at the instant in which the records of another cell replace them.
-    A write at that instant waits, and is made in the new cell. Raise InstanceSealed when the
-    wait takes too long: the owner of the move has died, and another process will take over.
+    A write at that instant waits, and is then made in the new cell. Raise InstanceSealed if the
+    wait takes too long, because the owner of the move has died and another process will take over.
     """
     deadline = runtime.monotonic() + SWITCH_S
     while True:

@@ -72,7 +72,7 @@ def confirm(req: request.Request, server: server_access.Server) -> None:
 def revert(req: request.Request, server: server_access.Server) -> None:
     """Move the server back to its former host, with its former flavor.
 
-    The former flavor must fit into the quota, or the answer is 403, where nova answers 500.
+    If the former flavor does not fit into the quota, the answer is 403; nova answers 500.
     """
     migration, row = finished(server), server.row
     if row.old_flavor is None:
@@ -106,7 +106,7 @@ def confirm_for_deletion(
 ) -> bool:
     """Confirm the resize of a server that is being deleted. Return False if there is none.
 
-    arguments: delete, keep: whether the deletion follows when the source has been cleaned up
+    arguments: delete, keep: whether the deletion follows once the source has been cleaned up
     """
     try:
         migration = finished(server)

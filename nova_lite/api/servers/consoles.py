@@ -1,7 +1,7 @@
 """URLs of consoles: remote-consoles (2.6), and the actions that it replaced.
 
-The token in an address is stored as its digest in the server's cell, where the
-proxy looks it up. Simulated guests have no display behind it.
+The cell of the server stores the digest of the token in a URL, and the proxy looks the digest up.
+Simulated guests have no display.
 """
 
 from collections.abc import Iterable

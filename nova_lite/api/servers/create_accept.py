@@ -1,7 +1,7 @@
 """Store the servers of a checked request as rows, in one transaction.
 
-From then on they will be built or fail visibly, whatever dies: a build request is
-the journal of its build. Source: reference/nova/create-server 3.
+From then on the servers are built or fail visibly, also after the death of any process: a build
+request is the journal of its build. Source: reference/nova/create-server 3.
 """
 
 from collections.abc import Mapping
@@ -42,8 +42,8 @@ def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) ->
     """Store the servers of a plan. Return the uuids of the servers that the quotas allow.
 
     devices: {uuid: block devices}
-    Raises OverQuota, for members of a server group too, and Conflict when reservations of
-    the servers were released meanwhile. Raises AlreadyExists for a name that was taken since
+    Raise OverQuota, also for members of a server group, Conflict if reservations of the servers
+    were released in the meantime, and AlreadyExists for a name that is in use since
     `unique_names.require`.
     """
     image = image_meta(

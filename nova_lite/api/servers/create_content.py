@@ -1,6 +1,6 @@
 """Content that users give to servers: key pair, metadata, files, password.
 
-Of new servers and of those that are rebuilt. Source: reference/nova/create-server 1.1.
+The content of new servers and of rebuilt servers. Source: reference/nova/create-server 1.1.
 """
 
 from collections.abc import Mapping

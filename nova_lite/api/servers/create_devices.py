@@ -38,7 +38,7 @@ COLUMNS = (
 def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
     """Return the devices of a body, completed by those of the image. Raise InvalidBDM.
 
-    image: the image of imageRef in the form of the image client, or None
+    image: the image of imageRef in the format of the image client, or None
     """
     image_id = image['id'] if image else None
     legacy, second = server.get('block_device_mapping'), server.get('block_device_mapping_v2')

@@ -1,8 +1,8 @@
 """Properties of an image in the format of records of servers.
 
 The image service takes values of 65535 characters, and as many properties as it is
-configured for. They are stored several times for each server, sent to the scheduler and
-shown with the server, so they are bounded here: in the same way on each kind of database.
+configured for. The properties are stored several times for each server, sent to the scheduler and
+shown with the server. So they are limited here, in the same way for each kind of database.
 """
 
 import json
@@ -20,7 +20,7 @@ SIZE = 256 * 1024
 def of(image: session.Json | None) -> dict[str, str | None]:
     """Return {name: text or None} of an image (or None), values cut to VALUE_LENGTH characters.
 
-    Raises ImageNotUsable if they are more than SIZE bytes together.
+    Raise ImageNotUsable if all properties together have more than SIZE bytes.
     """
     if image is None:
         return {}

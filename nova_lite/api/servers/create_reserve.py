@@ -1,10 +1,9 @@
 """Reserve the volumes of new servers before the servers are accepted.
 
-An intent is on record before the volume service is asked: a build request that is
-withdrawn from the start, so that no one is shown it. The transaction that accepts the
-servers redeems it. When this process is killed before, the lease of the intent ends,
-and the super-conductor ends the attachments as it does for servers that were deleted
-before they were built.
+Before the request to the volume service, an intent is recorded: a build request that is withdrawn
+from the start, so that no list shows it. The transaction that accepts the servers redeems the
+intent. If this process is killed before that, the lease of the intent expires, and the
+super-conductor deletes the attachments, as for servers that were deleted before their build.
 """
 
 from collections.abc import Collection
@@ -39,7 +38,7 @@ class Reservation:
     def make(self) -> dict[str, list[create_devices.Device]]:
         """Reserve the volumes. Return {uuid of a server: its devices with attachments}.
 
-        On an error nothing stays reserved. Raises Conflict when the reservation took too long.
+        After an error no volume stays reserved. Raise Conflict if the reservation took too long.
         """
         if self._plan.reserves:
             self._renewed = runtime.boottime()
@@ -60,7 +59,7 @@ class Reservation:
     def accepted(self) -> list[str]:
         """Return the uuids of the accepted servers; no other server can be accepted from now on.
 
-        Called when it is unknown whether the acceptance has been, or will be, committed.
+        Call this if it is unknown whether the acceptance has been, or will be, committed.
         """
         found = self._req.app.api_db.write(_settle, self._plan.uuids)
         return [uuid for uuid in self._plan.uuids if uuid in found]
@@ -68,7 +67,7 @@ class Reservation:
     def give_back(self, but: Collection[str] = ()) -> None:
         """End the reservations. but: servers that keep their reservations
 
-        The super-conductor ends the reservations that cannot be ended now.
+        The super-conductor will end reservations that cannot be ended now.
         """
         left = [uuid for uuid in self._plan.uuids if uuid not in but]
         if not self._plan.reserves or not left:

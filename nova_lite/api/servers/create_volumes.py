@@ -22,7 +22,7 @@ MULTIATTACH = 60
 class Sources:
     """The origin of the devices of new servers.
 
-    boot_image: the image of the root disk in the form of the image client; None if unknown
+    boot_image: the image of the root disk in the format of the image client; None if unknown
     devices: with the sizes of their snapshots
     zone: availability zone of the servers
     """

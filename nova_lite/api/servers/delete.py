@@ -1,7 +1,7 @@
 """DELETE /servers/{server_id}.
 
-Where a server is decides who ends it: its host, or the API for one that no host
-can answer for (a build request, a record in cell0, a host that is down or none).
+The place of a server decides which process deletes it: its host, or the API if no host can (a build
+request, a record in cell0, a server on no host or on a host that is down).
 Source: reference/nova/create-server 7.
 """
 
@@ -192,8 +192,8 @@ def delete_from_cell(
     """Request the deletion from the host, or delete the server here if no host can.
 
     The record of the server states the deletion first; then the server leaves the usage of
-    quotas. If this process is killed in between, the host or an audit deletes the server, and the
-    super-conductor ceases to count it.
+    quotas. If this process is killed in between, the host or an audit will delete the server, and
+    the super-conductor will stop counting it.
 
     keep_s: seconds for which the server can be restored; default: as configured
     """
@@ -247,8 +247,8 @@ def _confirm_first(
 ) -> bool:
     """Confirm a resize, and continue with the deletion if requested. options: of the deletion
 
-    While the resize is being confirmed or reverted already, that finds out for itself. No
-    other saga of the server does: without a confirmation the source would keep what it has.
+    A saga that already confirms or reverts the resize detects the deletion itself. Other sagas of
+    the server do not: without a confirmation the source would keep its part of the server.
     """
     if server.row.vm_state != states.VmState.RESIZED:
         return False
@@ -306,7 +306,7 @@ def _host_answers(req: request.Request, server: server_access.Server) -> bool:
 def _delete_now(req: request.Request, server: server_access.Server) -> None:
     """Request the deletion from the host, or finish it here.
 
-    The recorded host is certain only now that no move can change it any more.
+    Only now is the recorded host certain, because no move can change it any more.
     """
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
@@ -338,7 +338,7 @@ def _is_confirmed(server: server_access.Server) -> bool:
 def _soft_delete(req: request.Request, server: server_access.Server, *, answers: bool) -> bool:
     """Request the soft deletion from the host. Return False if the server has left it.
 
-    answers: whether the host ends it; otherwise the server is soft-deleted at once
+    answers: whether the host ends the deletion; otherwise the server is soft-deleted at once
     """
     guard = SOFT_DELETE_CONFIRMED if _is_confirmed(server) else SOFT_DELETE
     try:

@@ -1,6 +1,6 @@
 """Attach and detach devices by a saga, and wait for its first result.
 
-The answer waits for the result that it states; the saga does the rest after the answer.
+The answer waits for the result that it contains; the saga continues after the answer.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def begin(
     """Begin a saga that attaches or detaches a device. Return its uuid.
 
     guard: its verb is the name in the record of actions; options: as moves.begin
-    Clients ask for several devices at once: each waits for its turn.
+    Clients attach several devices at the same time: each request waits for its turn.
     """
     # Before anything is recorded: a request that may not wait leaves nothing behind.
     req.app.waiters.enter(req)
@@ -64,7 +64,7 @@ def require_answers(req: request.Request, server: server_access.Server) -> None:
 def progress(req: request.Request, server: server_access.Server) -> Callable[[rows.Row], None]:
     """Return a function of a saga's row that raises BusUnavailable if the saga waits for a bus.
 
-    A bus is asked once in ASK_S, for the first time after that.
+    A bus is asked every ASK_S seconds, for the first time after ASK_S.
     """
     due = runtime.monotonic() + ASK_S
 

@@ -1,7 +1,7 @@
 """GET /servers/{server_id}/diagnostics: the counters of the guest, from its hypervisor.
 
-Hosts answer in the form of 2.48, whatever their hypervisor. Before that, each driver had a
-form of its own; this API then shows that of the libvirt driver.
+Hosts of all hypervisors answer in the format of 2.48. Before 2.48 each driver had a separate
+format; this API then shows the format of the libvirt driver.
 Source: reference/nova/api-surface 2.3.
 """
 

@@ -1,7 +1,8 @@
 """The actions createImage and createBackup: an image of a server.
 
-The image is made here, queued; the host uploads to it. Of a server that boots from a volume no
-disk is uploaded: a saga takes snapshots of its volumes and creates an image that names these.
+The API creates a queued image, and the host uploads the disk to it. For a server that boots from a
+volume, no disk is uploaded: a saga takes snapshots of the volumes and creates an image that names
+the snapshots.
 """
 
 import typing
@@ -88,8 +89,8 @@ def create_image(req: request.Request, server: server_access.Server) -> operatio
 def create_backup(req: request.Request, server: server_access.Server) -> operation.Result:
     """Create a backup. The host then deletes the oldest backups of its kind beyond `rotation`.
 
-    As in nova, a rotation of 0 deletes the new one too. The answer has no address of it then, but
-    from 2.45 its id.
+    As in nova, a rotation of 0 also deletes the new image. The answer then has no URL of the image,
+    but from 2.45 its id.
     """
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
@@ -176,7 +177,7 @@ def _give_up(
 def _of_volumes(req: request.Request, server: server_access.Server) -> session.Json:
     """Wait until a saga has created an image of the volumes. Return the image.
 
-    As in nova, the image exists when the request is answered.
+    As in nova, the image exists before the answer.
     """
     arguments = {
         'name': req.content['name'].strip(),

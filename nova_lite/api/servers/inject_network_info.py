@@ -1,6 +1,6 @@
 """The action injectNetworkInfo: refresh a server's ports from the network service.
 
-A hypervisor has nothing to inject them into. Source: reference/nova/api-surface 2.4.
+A hypervisor cannot inject the ports into the guest. Source: reference/nova/api-surface 2.4.
 """
 
 from nova_lite.api import network_info

@@ -22,7 +22,7 @@ from nova_lite.states import transitions
 def detach(req: request.Request, server: server_access.Server) -> None:
     """Detach a port. A port that was created for the server is deleted; others become free.
 
-    A port that the server does not have is accepted, and the action has the error.
+    A request for a port of another server is accepted, and the action has the error.
     """
     acting.require_host(server)
     source_host.require_up(req, server)

@@ -1,8 +1,8 @@
 """Guests that undone moves may have left running on hosts that could not remove them.
 
-The server is on its source, in error and off, or on no host as before. Before it is started,
-every such destination is asked to remove its guest, so that the server never runs twice. The
-same is done before the server loses a volume, so that two guests never write to the volume.
+The server is on its source, in error and off, or on no host as before. Before the server is
+started, every such destination must remove its guest, so that the server never runs twice. This
+also happens before the server loses a volume, so that two guests never write to the volume.
 """
 
 from oslo_log import log

@@ -175,7 +175,7 @@ def _missing(
 ) -> session.Jsons:
     """Return entries for the servers of cells that do not answer, if the list has any.
 
-    They cannot be filtered, sorted or paged, and there are none below 2.69.
+    These entries cannot be filtered, sorted or paged, and do not exist below 2.69.
     """
     if req.minor >= 69 and criteria.plain and not list_filters.PAGING & set(req.params):
         room = req.conf.api.max_limit - len(page.uuids)

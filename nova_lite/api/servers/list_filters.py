@@ -1,7 +1,7 @@
 """Filters of server lists: query parameters to conditions.
 
-Each filter is two things at once: a condition for the cells' databases, and a
-test for servers that are still build requests.
+Each filter has two forms: a condition for the databases of cells, and a test for servers that are
+still build requests.
 Source: reference/nova/api-surface 7.
 """
 
@@ -163,7 +163,7 @@ def _boolean(name: str, text: str) -> bool:
 def _life(req: request.Request, given: Given) -> list[Filter]:
     """Return the filter by deletion: neither deleted nor soft-deleted servers by default.
 
-    With a span of changes, and no filter by deletion, it accepts all servers.
+    If the query limits the time of changes and has no filter by deletion, all servers match.
     """
     deleted, soft_deleted = given.pop('deleted', None), given.pop('soft_deleted', None)
     wanted = deleted is not None and _is_deleted(deleted)

@@ -1,7 +1,7 @@
 """Pages of servers over build requests and all cells.
 
-Each source is read in the same order and merged by it, build requests first: so a server that
-enters a cell meanwhile is read twice, never missed, and the second copy is removed here.
+Each source is read and merged in the same order, build requests first. So a server that enters a
+cell in the meantime is read twice and never missed; the second copy is removed here.
 Source: reference/nova/cells-and-rpc 2.
 """
 
@@ -77,7 +77,7 @@ def read(
     """Return the Page that the request asks for. Raise MarkerNotFound.
 
     sort: (column name, 'asc' or 'desc') pairs, ending in a unique column
-    more: names of further columns of its rows
+    more: names of further columns of the rows
     """
     page = Page()
     pending = _pending(req, criteria)

@@ -108,7 +108,7 @@ def live_migrate(req: request.Request, server: server_access.Server) -> None:
 def is_forced(req: request.Request, asked: operation.Body) -> bool:
     """Return whether the move to the named host is forced past the scheduler.
 
-    Before 2.30 it is always forced, from 2.68 never. Raises ForceWithoutHost.
+    Before 2.30 the move is always forced, from 2.68 never. Raise ForceWithoutHost.
     """
     force = schema_parts.is_true(asked.get('force', req.minor < 30))
     if force and 'force' in asked and not asked.get('host'):

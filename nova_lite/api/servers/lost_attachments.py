@@ -1,7 +1,7 @@
 """Attachments that exist only in the record of a server, or only in the volume service.
 
-Somebody has deleted an attachment in Cinder, or has reset the status of a volume (Launchpad bug
-2019078). As in nova a reboot compares both.
+An administrator may have deleted an attachment in Cinder, or reset the status of a volume
+(Launchpad bug 2019078). As in nova, a reboot compares both services.
 """
 
 import functools
@@ -29,7 +29,7 @@ KIND = 'detach-volume'
 def settle(req: request.Request, server: server_access.Server) -> None:
     """Detach volumes whose attachments are gone, and delete attachments that no device names.
 
-    What fails does not stop the request: the next reboot compares again.
+    A failure does not stop the request: the next reboot compares again.
     """
     try:
         listed = req.app.volume.list_attachments(req.ctxt, server.uuid)
@@ -45,8 +45,8 @@ def settle(req: request.Request, server: server_access.Server) -> None:
 def _settle(req: request.Request, server: server_access.Server, listed: set[str]) -> None:
     """Repair a server without a saga. listed: ids of the attachments in the volume service.
 
-    A saga records the attachments that it creates before it ends. So one that was listed before
-    the server was seen without a saga is recorded by now, or foreign.
+    A saga records the attachments that it creates before it ends. So an attachment that was listed
+    before the server was seen without a saga is recorded now, or belongs to another client.
     """
     if req.app.api_db.read(sagas.every, active=True, cleaning=True, instance_uuid=server.uuid):
         return

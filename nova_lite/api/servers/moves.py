@@ -35,23 +35,22 @@ def begin(
     """Begin a move of a server. Return the uuid of its saga.
 
     guard: a row of transitions.TRANSITIONS; action: name in the record of actions
-    options: uuid: of the migration that comes with it, default a new one
-        arguments: what the saga is given, see Arguments in its module
+    options: uuid: of the migration of the move, by default a new uuid
+        arguments: arguments of the saga, see Arguments in its module
         changes: further columns of the server
-        migration: columns of a migration record to be made
+        migration: columns of the migration record to create
         claims: {'uuid', 'from', 'to'}: a migration whose status must change
         device: columns of a new block device
         down: {'host', 'down_time_s'}: a host that must be down when it begins
-        most_devices: how many the server may have with it
-        same: columns of the server that must be as the request saw them
-        message: noted with the action
+        most_devices: largest number of devices of the server, the new device included
+        same: columns of the server that must have the values that the request has read
+        message: text recorded with the action
         timeout_s: how long to wait for another saga of the server to end
         size: {'vcpus', 'memory_mb'} that the server will have, if the move changes that
         hostless: True for a server that may be on no host
-    Raises InstanceNotReady, TooOld when the cell's computes cannot be asked for all that
-    a move of this kind needs, and InstanceInvalidState or InstanceSealed on a lost race:
-    InstanceMoved for a server on another host than the one that the request looked at.
-    Raises OverQuota when the owner's quota has no room for `size`.
+    Raise InstanceNotReady, TooOld if the computes of the cell lack methods of this kind of move,
+    InstanceInvalidState or InstanceSealed after a lost race, InstanceMoved if the server is on
+    another host than the request has read, and OverQuota if `size` exceeds the quota of the owner.
     """
     if not options.get('hostless'):
         acting.require_host(server)

@@ -40,13 +40,13 @@ def wait(
 ) -> rows.Row:
     """Wait until `is_reached(row)` is true. Return the row of the saga; raise why it failed.
 
-    An outcome that was reached does not change if the saga fails after it and has ended before
-    this looks: the answer must not depend on when it looks. A saga that failed
-    before has been undone by then, so that the same may be asked for again.
+    A reached outcome stays if the saga fails later and ends before this function reads it, because
+    the answer must not depend on the time of the reading. A saga that has failed before is undone,
+    so that the request can be repeated.
 
-    meaning: the class of what an error ({'type', 'kind', 'message'}) means here, or None
-        where its kind says that
-    meanwhile(row): called at each look; what it raises ends the wait, and the saga goes on
+    meaning: function from an error ({'type', 'kind', 'message'}) to the class to raise, or None if
+    the kind of the error decides
+    meanwhile(row): called for each reading; an error that it raises ends the wait, but not the saga
     """
     for _look in req.app.waiters.looks(req, timeout_s):
         row = req.app.api_db.read(sagas.get, uuid)

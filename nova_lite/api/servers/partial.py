@@ -26,7 +26,7 @@ def mappings(
 ) -> list[rows.Row]:
     """Return at most `limit` instance mappings of cells that are down.
 
-    project_id: None for those of all projects
+    project_id: None for all projects
     """
     found: list[rows.Row] = []
     for cell in down:

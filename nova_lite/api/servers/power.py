@@ -1,6 +1,6 @@
 """Actions with one step on the host: start, stop, pause, unpause, suspend, resume.
 
-They differ only in words and states, which are in transitions.TRANSITIONS.
+The actions differ only in names and states, which are in transitions.TRANSITIONS.
 """
 
 from nova_lite.api import operation

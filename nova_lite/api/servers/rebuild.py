@@ -1,6 +1,7 @@
 """rebuild: give a server a new guest where it is, from its own or from another image.
 
-The saga does the further steps (conductor.rebuild). Source: reference/nova/api-surface 2.4 and 6.
+The saga continues with the further steps (moves.rebuild). Source: reference/nova/api-surface 2.4
+and 6.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The image of a rebuild: its effect on the server, and checks that both are compatible.
 
-The root disk of a server that boots from a volume follows what the volume was made from;
-from 2.93 on the image is written onto it, below that it stays as it is.
+For a server that boots from a volume, the image from which the volume was made counts; from 2.93 on
+the image is written onto the volume, below 2.93 the volume does not change.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ class Plan:
     """The change of a server's image.
 
     columns: new values of columns of its record; former: the present values of these columns
-    image: the image in the form of sagas if it differs from the server's, else None
+    image: the image in the format of sagas if it differs from the image of the server, else None
     reimage: id of the image to be written onto the root volume, or None
     boots_from_volume: whether the root disk is a volume
     """

@@ -1,7 +1,7 @@
 """The actions rescue and unrescue: boot a server from another image, or its own disk again.
 
-Its own disk is then the second one. Which image it is stays on record, for a host that
-is restarted meanwhile. Source: reference/nova/api-surface 2.4.
+The own disk is then the second disk. The image is recorded, for a host that restarts in the
+meantime. Source: reference/nova/api-surface 2.4.
 """
 
 import os_traits

@@ -1,7 +1,8 @@
 """Security groups of a server, which belong to its ports in the network service.
 
-The server's record has the ids of each port's groups, as of the last event about the port, and
-the names as of the last change by this API, which are shown if the service does not answer.
+The record of a server has the ids of the groups of each port, as of the last event about the port.
+It also has the names of the groups, as of the last change by this API, which are shown if the
+service does not answer.
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 

@@ -1,6 +1,6 @@
 """The actions shelve, shelveOffload and unshelve.
 
-What follows is the sagas' of these kinds (conductor.shelve, conductor.unshelve).
+Sagas of these kinds continue the actions (moves.shelve, moves.unshelve).
 Source: reference/nova/api-surface 2.4.
 """
 

@@ -45,7 +45,7 @@ def show(req: request.Request) -> operation.Result:
 class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
     """Reads other shown data together with the record of a server.
 
-    viewer: the view.Viewer that takes it
+    viewer: the view.Viewer that gets the data
     """
 
     def __init__(self, viewer: view.Viewer) -> None:
@@ -80,7 +80,7 @@ def represent(
 ) -> session.Json:
     """Return the representation of a loaded server.
 
-    full: also what only GET answers carry below 2.75
+    full: include fields that only GET answers have below 2.75
     """
     reader = _Reader(view.Viewer(req, full=full, show=True))
     uuid, found = server.uuid, None

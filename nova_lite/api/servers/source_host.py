@@ -16,8 +16,8 @@ def require_up(
 ) -> None:
     """Raise ServiceIsDown unless the compute service of a host is up, or HostUnheard.
 
-    host: default: the server's own; raises InstanceNotReady when it has none
-    crosses: it may be in another cell
+    host: by default that of the server; raise InstanceNotReady if the server is on no host.
+    crosses: whether the host may be in another cell
     """
     acting.require_host(server)
     host = host or server.row.host

@@ -1,6 +1,7 @@
 """GET /servers/{server_id}/topology (2.78): the NUMA nodes that a guest sees.
 
-Each is on one of the host's, in their order. A host gives no CPU to one guest alone.
+Each node of the guest is on one node of the host, in their order. No CPU of a host belongs to one
+guest alone.
 """
 
 from oslo_utils import strutils

@@ -1,11 +1,11 @@
 """Names of servers that must be unique, in a project or in the whole cloud.
 
-[DEFAULT]osapi_compute_unique_server_name_scope asks for that. Names are compared without
-regard to case. Cells that do not answer are left out.
+[DEFAULT]osapi_compute_unique_server_name_scope turns this on. Upper and lower case count as equal.
+Cells that do not answer are left out.
 
-A name is decided under a lock of its scope: two requests for the same name would otherwise
-both find it free. Build requests are read before cells, since a server goes from the one
-to the other.
+A name is checked under a lock of its scope: otherwise two requests for the same name could both
+find it free. Build requests are read before cells, because a server moves from a build request to a
+cell.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from nova_lite.db.cell import instance_lists
 def require(req: request.Request, names: Sequence[str], project_id: str) -> None:
     """Raise AlreadyExists for names that are in use, before a server is created for them.
 
-    They may be taken by another request afterwards, which `decide` finds out.
+    Another request may use the names afterwards, which `decide` detects.
     """
     if _scope(req):
         pending = req.app.api_db.read(build_requests.every, _project(req, project_id))
@@ -43,7 +43,7 @@ def decide(
 ) -> None:
     """Raise AlreadyExists for names that are in use. Lock the names until the transaction ends.
 
-    connection: in a transaction of `quota_locks.write`, in which the names are taken too
+    connection: in a transaction of `quota_locks.write`, which also stores the names
     but: uuid of a server whose own name does not count
     """
     if _scope(req):

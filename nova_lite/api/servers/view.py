@@ -46,7 +46,7 @@ class Viewer:
     devices, faults, tags: by server uuid; host_statuses: by host; specs: stored request
     specs by server uuid; groups: uuid of the server group by server uuid
     group_names: of security groups by id; None if the network service does not answer
-    full: also what only GET answers carry below 2.75
+    full: include fields that only GET answers have below 2.75
     """
 
     def __init__(self, req: request.Request, *, full: bool = True, show: bool = False) -> None:
@@ -108,7 +108,7 @@ class Viewer:
     def name_groups(self, servers: Iterable[rows.Row]) -> None:
         """Look up the names of the security groups that servers have by id.
 
-        A server that is being built shows what was requested.
+        A server that is being built shows the requested groups.
         """
         if not self.full:
             return
@@ -144,8 +144,7 @@ def basic(req: request.Request, row: rows.Row) -> session.Json:
 def detail(viewer: Viewer, row: rows.Row) -> session.Json:
     """Return a server with all fields.
 
-    A deleted one has nothing that others have given it: addresses, volumes, metadata, tags, a
-    host's status.
+    A deleted server has no addresses, volumes, metadata and tags, and no status of its host.
     """
     status = states.status_of(row.vm_state, row.task_state)
     shown = {
@@ -223,7 +222,7 @@ def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
 def _groups(row: rows.Row) -> list[str] | None:
     """Return the ids of the groups on each port of a server, or None if they are not recorded.
 
-    Servers that an earlier release has built have no such record.
+    Servers of an earlier release have no such record.
     """
     on_ports = [vif.get('security_groups') for vif in row.network_info]
     return None if None in on_ports else [group for groups in on_ports for group in groups]

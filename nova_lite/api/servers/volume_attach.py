@@ -1,7 +1,7 @@
 """POST /servers/{server_id}/os-volume_attachments: attach a volume.
 
-Before 2.101 the answer waits until the volume is reserved, so that it tells what the
-volume service refuses; what the host does follows. Source: reference/nova/api-surface 2.3.
+Before 2.101 the answer waits until the volume is reserved, so that it contains a refusal of the
+volume service; the work of the host follows. Source: reference/nova/api-surface 2.3.
 """
 
 import typing

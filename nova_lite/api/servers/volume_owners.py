@@ -1,7 +1,7 @@
 """Servers that have a volume, even if the volume service reports the volume as free.
 
-An administrator may set a volume in use to available (reset-state). Nova keeps it attached, so
-no other server gets it.
+An administrator may set a volume in use to available (reset-state). Nova keeps the volume attached,
+so no other server may attach it.
 """
 
 from nova_lite import cells
@@ -20,8 +20,8 @@ class AttachedElsewhere(exception.VolumeNotUsable):
 def require_none(req: request.Request, volume: session.Json) -> None:
     """Raise AttachedElsewhere if a server in any cell that answers has the volume.
 
-    Servers may share a multiattach volume. The volumes of a server that could not be built, or
-    that is being deleted, become available while it still names them.
+    Servers may share a multiattach volume. The volumes of a server that could not be built, or that
+    is being deleted, become available while the record of the server still names them.
     """
     if volume['multiattach']:
         return

@@ -1,7 +1,7 @@
 """PUT /servers/{server_id}/os-volume_attachments/{volume_id}.
 
-Before 2.85 it puts another volume in the place of an attached one, which is for the
-volume service; from then on it changes delete_on_termination as well.
+Before 2.85 the operation replaces an attached volume by another volume, which only the volume
+service requests; from 2.85 it also changes delete_on_termination.
 Source: reference/nova/api-surface 2.3 and 4.
 """
 
