@@ -61,8 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsers['list'].add_argument(
         '--active', action='store_true', help='only sagas that run, wait or clean up'
     )
-    parsers['list'].add_argument('--server', metavar='UUID', help='only sagas of this server')
-    parsers['show'].add_argument('uuid', metavar='UUID', help='as `saga list` shows it')
+    parsers['list'].add_argument('--server', metavar='SERVER', help='only sagas of this server')
+    parsers['show'].add_argument(
+        'uuid', metavar='UUID', help='uuid, or its beginning as `saga list` shows it'
+    )
     parsers['show'].add_argument(
         '--html', metavar='FILE', help='write the timeline of the saga to this file instead'
     )

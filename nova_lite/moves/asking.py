@@ -71,10 +71,11 @@ def services_of(connection: sa.Connection, hosts: Iterable[str]) -> Known:
     return {host: services.find(connection, host) for host in hosts}
 
 
-def answer(reply: saga.Data) -> Reply:
-    """Return the result of a step from the reply of a compute's move method."""
+def answer(reply: saga.Data, host: str) -> Reply:
+    """Return the result of a step from the reply of a move method of a host's compute."""
     if 'pending' in reply:
-        return saga.Pending(wake_in=min(reply['pending'], LONGEST_POLL_S))
+        wake_in = min(reply['pending'], LONGEST_POLL_S)
+        return saga.Pending(wake_in=wake_in, detail=f'{host} works')
     return {name: value for name, value in reply.items() if name != 'done'} or None
 
 
@@ -118,7 +119,7 @@ def ask_one_that_is_up(
 def _call(scope: scopes.Scope, method: Method, arguments: saga.Data) -> Reply:
     host = arguments['host']
     try:
-        return answer(method(scope.ctxt, **arguments))
+        return answer(method(scope.ctxt, **arguments), host)
     except exception.Unavailable as error:
         if scope.undoing and _is_down(scope, _service(scope, host)):
             raise _down(host) from error

@@ -254,7 +254,8 @@ class RevertResize(move.Move[Began]):
                     'key': end['key'],
                     'power_on': was_on and row.task_state in self.tasks,
                 },
-            )
+            ),
+            end['host'],
         )
 
     def return_allocations(self) -> None:

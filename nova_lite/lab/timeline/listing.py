@@ -1,16 +1,24 @@
 """Sagas as text and as JSON, for commands."""
 
+from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
+import datetime
 import typing
 
+from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db import rows as db_rows
 from nova_lite.db import transactions
 from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import sagas
 from nova_lite.lab.console import output
+from nova_lite.lab.timeline import saga_rows
+from nova_lite.lab.timeline import saga_states
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
+from nova_lite.saga import journal
 from nova_lite.terminal import text_tables
 
 # A saga, an event or a step as JSON.
@@ -23,7 +31,9 @@ COLUMNS = (
     'uuid',
     'kind',
     'instance_uuid',
+    'server',
     'state',
+    'status',
     'direction',
     'step',
     'attempts',
@@ -31,29 +41,74 @@ COLUMNS = (
     'epoch',
     'created_at',
     'finished_at',
+    'stopped',
 )
-# The last column: the step before which a debugger has stopped the saga.
-STOPPED = 'stopped'
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
+# So many characters of a uuid tell sagas apart in the table; `find` takes them.
+SHORT = 8
+
+
+class NotUnique(exception.Invalid):
+    msg = 'The uuids of %(count)s sagas begin with %(text)r. Give more of it.'
 
 
 def show(
-    database: transactions.Database, *, active: bool, server: str | None, as_json: bool
+    database: transactions.Database,
+    *,
+    active: bool,
+    server: str | None,
+    names: Callable[[Collection[str]], dict[str, str]],
+    as_json: bool,
 ) -> None:
     """Print the sagas of the API database, newest first.
 
     active: only sagas that run, wait or clean up; server: uuid, only sagas of this server
+    names: function that returns {uuid: name} of servers
     """
     rows = database.read(sagas.every, active=active, cleaning=True, instance_uuid=server)
-    found = [_saga(row) for row in rows]
-    output.show(found, lambda found: _show(found, (*COLUMNS, STOPPED)), as_json=as_json)
+    events = database.read(saga_rows.events_of, [row.uuid for row in rows])
+    known = names({row.instance_uuid for row in rows})
+    found = [_saga(row, events.get(row.uuid, ()), known) for row in rows]
+    output.show(found, _show_list, as_json=as_json)
 
 
-def show_one(database: transactions.Database, uuid: str, *, as_json: bool) -> None:
-    """Print a saga of the API database and its events. Raise SagaNotFound."""
+def _show_list(found: Sequence[Shown]) -> None:
+    now = runtime.now()
+    text_tables.show(
+        ('Saga', 'Age', 'Server', 'Kind', 'State'),
+        [
+            (
+                each['uuid'][:SHORT],
+                saga_states.age(datetime.datetime.fromisoformat(each['created_at']), now),
+                each['server'] or each['instance_uuid'][:SHORT],
+                each['kind'],
+                each['status'],
+            )
+            for each in found
+        ],
+    )
+
+
+def find(database: transactions.Database, text: str) -> str:
+    """Return the uuid of the saga whose uuid begins with a text. Raise SagaNotFound, NotUnique."""
+    found = database.read(saga_rows.beginning_with, text)
+    if len(found) > 1:
+        raise NotUnique(count=len(found), text=text)
+    return str(found[0]) if found else text
+
+
+def show_one(
+    database: transactions.Database,
+    uuid: str,
+    *,
+    names: Callable[[Collection[str]], dict[str, str]],
+    as_json: bool,
+) -> None:
+    """Print a saga of the API database and its events. Raise SagaNotFound. names: as of `show`"""
     saga = database.read(sagas.get, uuid)
     events = database.read(sagas.events, uuid)
-    output.show(_document(saga, events), _show_document, as_json=as_json)
+    known = names({saga.instance_uuid})
+    output.show(_document(saga, events, known), _show_document, as_json=as_json)
 
 
 def show_steps(kind: str | None, *, as_json: bool) -> None:
@@ -78,16 +133,15 @@ def show_steps(kind: str | None, *, as_json: bool) -> None:
 
 
 def _show_document(document: Shown) -> None:
-    columns = (*COLUMNS, STOPPED)
-    _show([{name: document[name] for name in columns}], columns)
+    text_tables.show_fields({name: document[name] for name in COLUMNS})
     if document['error']:
         print('{type}: {message}'.format_map(document['error']))
     _show(document['events'], EVENT_COLUMNS)
 
 
-def _document(saga: db_rows.Row, events: Sequence[db_rows.Row]) -> Shown:
+def _document(saga: db_rows.Row, events: Sequence[db_rows.Row], names: dict[str, str]) -> Shown:
     return {
-        **_saga(saga),
+        **_saga(saga, events, names),
         'error': saga.error,
         'data': saga.data,
         'arguments': without_secrets(saga.arguments),
@@ -113,12 +167,26 @@ def _show(rows: Iterable[Shown], columns: Sequence[str]) -> None:
     )
 
 
-def _saga(row: db_rows.Row) -> Shown:
+def _saga(row: db_rows.Row, events: Sequence[db_rows.Row], names: dict[str, str]) -> Shown:
+    """Return a saga in JSON's terms. events: of its journal; names: {uuid: name} of servers"""
     mark = breakpoint_rows.mark_of(row)
-    return {**_plain(row, COLUMNS), STOPPED: breakpoints.place(mark) if mark else None}
+    more = {
+        'server': names.get(row.instance_uuid),
+        'status': saga_states.text_of(row, events),
+        'stopped': breakpoints.place(mark) if mark else None,
+        # The last step of a saga that has ended is of no interest.
+        'step': None if row.state in journal.ENDED else row.step,
+    }
+    shown = _plain(row, [name for name in COLUMNS if name not in more]) | more
+    return {name: shown[name] for name in COLUMNS}
 
 
 def _plain(row: db_rows.Row, columns: Iterable[str]) -> Shown:
-    return {
-        name: None if getattr(row, name) is None else str(getattr(row, name)) for name in columns
-    }
+    return {name: _value(getattr(row, name)) for name in columns}
+
+
+def _value(value: typing.Any) -> typing.Any:
+    if isinstance(value, datetime.datetime):
+        # Databases keep UTC.
+        return value.replace(tzinfo=datetime.UTC).isoformat(timespec='milliseconds')
+    return value

@@ -127,7 +127,8 @@ class Arrival:
                     'key': scope.key(self.guest.step),
                     **arrival,
                 },
-            )
+            ),
+            dest.host,
         )
 
     @scopes.transaction

@@ -221,7 +221,7 @@ class Crossing:
         asking.require_up_or_retry(scope, source.host, known=known)
         prepare = source.compute.prep_snapshot_based_resize_at_source
         asked, image_id = source.asked(SNAPSHOT), scope.results[QUEUE].id
-        return asking.answer(prepare(scope.ctxt, **asked, image_id=image_id))
+        return asking.answer(prepare(scope.ctxt, **asked, image_id=image_id), source.host)
 
     def leave(self) -> asking.Reply:
         """Mark the guest as departed: the source keeps its disks and will not start it."""

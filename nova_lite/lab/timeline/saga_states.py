@@ -1,0 +1,47 @@
+"""The state of a saga as people read it: the step it runs, or the object it waits for."""
+
+from collections.abc import Sequence
+import datetime
+
+from nova_lite.db import rows as db_rows
+from nova_lite.db.api import breakpoints as breakpoint_rows
+from nova_lite.saga import breakpoints
+from nova_lite.saga import journal
+
+# Notes of the journal that say why a saga is parked.
+PARKING = ('waits', 'retries', 'yields', 'queued', 'stopping', 'unknown')
+# (seconds up to which a unit is used, seconds in it, its sign)
+UNITS = ((120, 1, 's'), (7200, 60, 'm'), (172800, 3600, 'h'), (float('inf'), 86400, 'd'))
+
+
+def text_of(saga: db_rows.Row, events: Sequence[db_rows.Row]) -> str:
+    """Return the state of a saga. events: those of its journal, in order"""
+    mark = breakpoint_rows.mark_of(saga)
+    if mark:
+        return f'stopped {breakpoints.place(mark)}'
+    if saga.state in journal.ENDED:
+        return _outcome(saga.state, saga)
+    if saga.state == journal.CLEANING:
+        return f'{_outcome(journal.end_of(saga.direction), saga)}, cleans up'
+    undo = 'undo of ' if saga.direction == journal.UNDO else ''
+    if saga.owner is not None:
+        return f'runs {undo}{saga.step}' if saga.step else 'runs'
+    if not saga.epoch:
+        return 'waits for a super-conductor'
+    found = [event for event in events if event.what in PARKING]
+    why = found[-1].detail or found[-1].what if found else None
+    step = saga.waits_on or saga.step
+    return f'waits{f" in {undo}{step}" if step else ""}{f": {why}" if why else ""}'
+
+
+def _outcome(end: str, saga: db_rows.Row) -> str:
+    if end == journal.DONE:
+        return 'done'
+    return f'undone: {saga.error["type"]}' if saga.error else 'undone'
+
+
+def age(since: datetime.datetime, now: datetime.datetime) -> str:
+    """Return how long ago a time was, such as 45s, 12m, 3h or 9d."""
+    seconds = max(0.0, (now - since).total_seconds())
+    unit, sign = next((unit, sign) for limit, unit, sign in UNITS if seconds < limit)
+    return f'{seconds // unit:.0f}{sign}'
