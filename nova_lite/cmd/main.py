@@ -31,6 +31,7 @@ COMMANDS = {
     'status': 'show whether a cloud runs',
     'list': 'list the clouds of this user',
     'env': 'print the settings of clients',
+    'openstack': 'run the client `openstack` with a cloud',
     'reset': 'return a cloud to a saved state',
     'snapshot': 'write a cloud to a file',
     'fork': 'start a second cloud from a running one',

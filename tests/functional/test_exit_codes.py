@@ -98,6 +98,7 @@ class ExitCodesTest(testtools.TestCase):
             'reset',
         ):
             self.exits(0, line)
+        self.run_the_client()
         self.move()
         self.exits(0, 'reset')
         self.maintain()
@@ -107,6 +108,13 @@ class ExitCodesTest(testtools.TestCase):
         self.exits(0, 'demo --scene passes', where=[])
         self.exits(1, 'demo --scene fails', where=[])
         self.assert_as_documented()
+
+    def run_the_client(self):
+        """Run `openstack`, which takes the place of the process."""
+        argv = [commands.MODULE, 'openstack', '--state-dir', self.state_dir, 'flavor', 'list']
+        code, out, errors = forking.run(argv, timeout_s=LIMIT_S)
+        self.assertEqual(0, code, out + errors)
+        self.seen['openstack'].add(code)
 
     def move(self):
         """Stop a move before its copy, which does not end."""

@@ -12,20 +12,20 @@ from nova_lite.lab import launcher
 from nova_lite.lab import testclock
 
 NEXT = re.compile(
-    r'`nova-lite |\b(use|choose|copy|correct|repeat|restore|try|omit|advance|delete|must)\b'
-    r'|%\(known\)s',
+    r'`nova-lite |\b(use|choose|copy|correct|repeat|restore|try|omit|advance|delete|install|must)\b'
+    r'|%\((known|up)\)s',
     re.IGNORECASE,
 )
 # Their text is the message of another error.
-PASSED_ON = {'Refused', 'NotReady'}
-# Their reasons do, see tests/unit/cmd/test_wrong_usages.py.
-REASONED = {'NoLogs', 'NotThere'}
+PASSED_ON = {'Refused', 'NotReady', 'Failed', 'Wrong'}
+# Their reasons do, see tests/unit/cmd/test_wrong_usages.py, or name a file that cannot be read.
+REASONED = {'NoLogs', 'NotThere', 'NotRead'}
 
 
 def classes():
     """Yield the errors that the packages define."""
     for package in (control, launcher, testclock):
-        for found in pkgutil.iter_modules(package.__path__, f'{package.__name__}.'):
+        for found in pkgutil.walk_packages(package.__path__, f'{package.__name__}.'):
             module = importlib.import_module(found.name)
             kinds = [each for each in vars(module).values() if isinstance(each, type)]
             own = [each for each in kinds if each.__module__ == found.name]
