@@ -32,11 +32,17 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def show_fields(fields: Mapping[str, object]) -> None:
-    """Print {name: value} as a table with a row for each. A list is joined by commas."""
+    """Print {name: value} as a table with a row for each.
+
+    Items of a list are joined by commas, as are those of a mapping with their keys, if there are
+    several.
+    """
     show(('Field', 'Value'), [(name, _text(value)) for name, value in fields.items()])
 
 
 def _text(value: object) -> str:
     if value is None:
         return ''
-    return ', '.join(value) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, dict):
+        value = [each if len(value) == 1 else f'{key} {each}' for key, each in value.items()]
+    return ', '.join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -34,9 +34,10 @@ def state_of(directory: str) -> str:
 
 
 def read(directory: str) -> Json:
-    """Return the state, the URLs, the unhealthy daemons and the problem of a cloud, as JSON.
+    """Return the state and URLs of a cloud, its problem, and what is not healthy, as JSON.
 
     An embedded cloud also has its time, faults and stopped moves.
+    health_urls, metrics_urls: by process; that of a cloud in one process is called all
     """
     found = running.read(directory)
     urls = _health_urls(directory)
@@ -53,7 +54,9 @@ def read(directory: str) -> Json:
             timespec='seconds'
         ),
         'uptime_s': round(runtime.timestamp() - found.started_at),
-        'unhealthy': sorted(name for name, url in urls.items() if not _is_healthy(url)),
+        'health_urls': {name: f'{url}/healthcheck' for name, url in urls.items()},
+        'metrics_urls': {name: f'{url}/metrics' for name, url in urls.items()},
+        'unhealthy': [text for name, url in sorted(urls.items()) for text in _problems(name, url)],
         **_control(directory),
         **_disk(directory),
     }
@@ -97,11 +100,23 @@ def _health_urls(directory: str) -> dict[str, str] | None:
         return None
 
 
-def _is_healthy(url: str) -> bool:
+def _problems(name: str, url: str) -> list[str]:
+    """Return texts on what is not healthy: the daemon, the check and its cause.
+
+    name: of the process in the file of health endpoints
+    """
     with requests.Session() as session:
         # The proxy of the environment cannot reach this machine.
         session.trust_env = False
         try:
-            return session.get(f'{url}/healthcheck', timeout=ANSWER_S).ok
+            answer = session.get(f'{url}/healthcheck', timeout=ANSWER_S)
         except requests.RequestException:
-            return False
+            return [f'{name}: its health endpoint does not answer']
+    if answer.ok:
+        return []
+    return [
+        f'{daemon["daemon"]}: {check}: {cause}'
+        for daemon in answer.json()['daemons']
+        for check, cause in daemon['checks'].items()
+        if cause is not None
+    ]
