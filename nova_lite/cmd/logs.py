@@ -32,7 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'only records of this daemon: {", ".join(log_records.PACKAGES)}; with --bus also one of '
         'a cell, such as conductor.cell1',
     )
-    parser.add_argument('--request', metavar='ID', help='only records with this request id')
+    parser.add_argument(
+        '--request',
+        type=arguments.request_id,
+        metavar='ID',
+        help='only records with this request id',
+    )
     parser.add_argument(
         '--server',
         metavar='SERVER',

@@ -21,6 +21,7 @@ LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION)')
 # The name of the function that reads the value.
 VALUE = re.compile(r"(argument .+): invalid (?P<kind>\S+) value: (?P<given>'.*')")
 KINDS = {'int': 'a whole number', 'float': 'a number'}
+REQUEST = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 UNKNOWN = 'unrecognized arguments: '
 
 
@@ -101,6 +102,14 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a number, 1 or more')
     return int(text)
+
+
+def request_id(text: str) -> str:
+    """Return the request id that an option was given. Raise ArgumentTypeError."""
+    if not REQUEST.fullmatch(text):
+        example = 'req-3f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10'
+        raise argparse.ArgumentTypeError(f'{text!r} is not a request id, such as {example}')
+    return text
 
 
 def counts(text: str) -> int | tuple[int, ...]:

@@ -18,6 +18,7 @@ from nova_lite.api import faults
 from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
 from nova_lite.daemons import local_endpoint
+from nova_lite.lab.console import messages
 
 LOG = log.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class Endpoint(local_endpoint.LocalEndpoint):
         except exception.NovaLiteError as error:
             status = http.HTTPStatus(faults.CODES[error.kind])
             LOG.info('Control request %s %s was refused: %s', method, path, error)
-            return local_endpoint.as_json(status, {'error': str(error)})
+            return local_endpoint.as_json(status, {'error': messages.of(error)})
         except Exception as error:
             LOG.exception('Unexpected error in control request %s %s', method, path)
             text = f'Unexpected {type(error).__name__}. The log of the cloud has its traceback.'

@@ -7,6 +7,7 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema_parts
+from nova_lite.lab.console import messages
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import gate as gate_module
@@ -73,10 +74,11 @@ def _check(path: str) -> None:
         exists = os.access(path, os.F_OK)
     # A text that is no path, such as a text with NUL, causes ValueError.
     except (OSError, ValueError) as error:
-        raise exception.Invalid(reason=f'the argument file: {error}') from error
+        reason = f'{path} cannot be written: {messages.cause(error)}'
+        raise exception.Invalid(reason=reason) from error
     # The snapshot would replace a directory, or a device such as /dev/null.
     if exists and not os.path.isfile(path):
-        raise exception.Invalid(reason=f'the argument file: {path} is not a regular file')
+        raise exception.Invalid(reason=f'{path} is not a regular file. Choose another file')
 
 
 def _timed(change: Callable[[str], T], argument: str) -> tuple[float, T]:

@@ -255,7 +255,7 @@ CLOCK = _whole(
         'rate': {
             'type': 'number',
             'description': 'how much faster time passes',
-            'exclusiveMinimum': 0,
+            'minimum': 1,
             'maximum': 100_000,
         },
         'frozen': _flag('whether time stands still', default=False),

@@ -10,6 +10,7 @@ from nova_lite.lab.launcher import log_files
 from nova_lite.lab.launcher import which_cloud
 from tests.fixtures import commands
 
+NO_REQUEST = 'req-00000000-7f8e-4a55-9f0d-3b1c1f6a2d10'
 REQUEST = 'req-3f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10'
 UUID = '5f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10'
 
@@ -57,7 +58,7 @@ class LogFilesTest(testtools.TestCase):
             self.assertEqual('a line of no logger', found[-1])
         self.assertEqual(5, len(self.shown('--request', REQUEST)))
         self.assertEqual(1, len(self.shown('--request', REQUEST, '--daemon', 'api')))
-        self.assertEqual([], self.shown('--request', 'req-none'))
+        self.assertEqual([], self.shown('--request', NO_REQUEST))
         (error,) = self.shown('--daemon', 'scheduler.x', code=2)
         self.assertIn('There is no daemon scheduler.x. Use one of: api, compute', error)
 

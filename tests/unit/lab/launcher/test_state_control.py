@@ -30,7 +30,7 @@ class SnapshotTest(testtools.TestCase):
         ):
             status, text = self.post(control, {'file': path})
             self.assertEqual(400, status, path)
-            self.assertIn('the argument file', text)
+            self.assertRegex(text, 'absolute path|cannot be written|is not a regular file')
 
     def post(self, control, arguments):
         """The status and the error of a request for a snapshot."""

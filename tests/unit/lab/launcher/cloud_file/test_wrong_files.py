@@ -34,7 +34,7 @@ TYPES = (
     ('users:\n- name: a\n  projects: {demo: [boss]}', 3, "'boss' is not possible", 'member'),
     ('servers: {}', 1, '{} is not a list', SCHEMA),
     ('faults: {host_off: []}', 1, 'there is no such key', "Did you mean 'hosts_off'?"),
-    ('clock: {rate: 0}', 1, '0 must be more than 0', SCHEMA),
+    ('clock: {rate: 0}', 1, '0 must be 1 or more', SCHEMA),
 )
 FLAVOR = 'flavors: [{name: f, vcpus: 1, ram: 1}]\n'
 SERVER = 'servers:\n- {name: s, flavor: m1.tiny, image: cirros, '
