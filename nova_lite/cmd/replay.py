@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '(default: %(default)s)',
     )
     _add_cloud(parser)
+    _add_mode(parser)
     parser.add_argument(
         '--output', metavar='DIR', help='directory of the results (default: replay-NAME of TRACE)'
     )
@@ -111,11 +112,28 @@ def _add_cloud(parser: argparse.ArgumentParser) -> None:
         metavar='GROUP.OPTION=VALUE',
         help='configuration option of the cloud; may be repeated',
     )
+
+
+def _add_mode(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how requests are served."""
     parser.add_argument(
         '--boots',
         action='store_true',
         help='boot and delete servers through the API, one at a time, while the clock of the cloud '
         'passes as that of the trace; `verify` checks the cloud at the end',
+    )
+    parser.add_argument(
+        '--migrations',
+        type=arguments.count,
+        default=0,
+        metavar='N',
+        help='with --boots: migrate a running server at N drawn times',
+    )
+    parser.add_argument(
+        '--lose-host',
+        action='store_true',
+        help='with --boots: after 60 %% of the time the host with the most servers loses its power, '
+        'and its servers are evacuated',
     )
     parser.add_argument(
         '--plain-placement',

@@ -118,6 +118,19 @@ class ReplayTest(testtools.TestCase):
         self.assertGreater(booted['runs'][0]['summary']['rejected'], 0)
         self.assertEqual(decided['runs'], booted['runs'])
 
+    def test_disturbed(self):
+        """With migrations and a lost host the cloud stays whole, and runs can be repeated."""
+        changes = {'limit': 30, 'hosts': 2, 'options': {}, 'vary': [], 'boots': True}
+        found = [
+            self.study(name, migrations=8, lose_host=True, **changes) for name in ('one', 'two')
+        ]
+        (run,) = found[0]['runs']
+        self.assertEqual([], run['verify'])
+        moves = run['summary']['moves']
+        self.assertGreater(moves['migrated'], 0)
+        self.assertGreater(moves['evacuated'], 0)
+        self.assertEqual(found[0]['runs'], found[1]['runs'])
+
     def test_command(self):
         directory = self.directory('out')
         options = ('--hosts', '2', '--profile', 'instant', '--limit', '20', '--output', directory)
@@ -142,6 +155,7 @@ class ReplayTest(testtools.TestCase):
             ([self.path, '--set', 'scheduler.x=1'], 'group scheduler has no option x'),
             ([self.path, '--fits', '1:2'], 'is not VCPUS:MIB:GIB'),
             ([], 'it needs a TRACE, or --continue DIR'),
+            ([self.path, '--lose-host'], '--migrations and --lose-host need --boots'),
             (
                 [self.path, '--boots', '--vary', 'host_subset_size=1,2'],
                 'host_subset_size=2 makes the scheduler choose by chance',

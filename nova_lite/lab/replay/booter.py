@@ -4,6 +4,7 @@ One request is made at a time, and the clock of the cloud stands still except wh
 advances it. So what happens depends on the requests alone, and hours of a trace take minutes.
 """
 
+from collections.abc import Sequence
 import http
 import typing
 
@@ -18,7 +19,9 @@ from nova_lite.objects import flavor as flavors
 COMPUTE = 'compute'
 # Seconds of the cloud's time between two looks at a server, and after which it is stuck.
 LOOK_S, STUCK_S = 0.25, 3600.0
-BUILDING, ACTIVE = 'BUILD', 'ACTIVE'
+BUILDING, ACTIVE, MOVING = 'BUILD', 'ACTIVE', ('MIGRATING', 'REBUILD')
+HOST = 'OS-EXT-SRV-ATTR:host'
+REFUSALS = (http.HTTPStatus.BAD_REQUEST, http.HTTPStatus.CONFLICT)
 VERSION = {'OpenStack-API-Version': 'compute 2.74'}
 
 
@@ -79,7 +82,7 @@ class Booter:
         uuid = self._ids[name] = answer['server']['id']
         server = self._settled(name, BUILDING)
         if server['status'] == ACTIVE:
-            return decider.Placing(server['OS-EXT-SRV-ATTR:host'])
+            return decider.Placing(server[HOST])
         rejected = self._rejected(uuid)
         self.remove(name)
         return rejected
@@ -90,7 +93,7 @@ class Booter:
         while waited_s < STUCK_S:
             self._advance(LOOK_S)
             waited_s += LOOK_S
-            found = self._api.call(COMPUTE, 'GET', f'/servers/{self._ids[name]}')['server']
+            found = self._server(name)
             if found['status'] != former:
                 return found
         raise Stuck(name=name, status=former, seconds=waited_s)
@@ -116,8 +119,64 @@ class Booter:
                 raise
         raise Stuck(name=name, status='not deleted', seconds=waited_s)
 
+    # ---- disturbances ----
+
+    def migrate(self, name: str) -> str | None:
+        """Migrate a server while it runs. Return its new host, None if it stays."""
+        body = {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
+        return self._moved(name, body)
+
+    def evacuate(self, name: str) -> str | None:
+        """Rebuild a server of a lost host on another host. Return that, None if it stays."""
+        return self._moved(name, {'evacuate': {}})
+
+    def lose_host(self, names: Sequence[str]) -> list[str]:
+        """Power off the host with the most servers, and force it down.
+
+        names: of all servers. Return those of the host.
+        """
+        on: dict[str, list[str]] = {}
+        for name in names:
+            on.setdefault(self._server(name)[HOST], []).append(name)
+        if not on:
+            return []
+        lost = max(sorted(on), key=lambda host: len(on[host]))
+        self._cloud.faults.switch_host(lost, on=False)
+        path = f'/os-services?host={lost}&binary=nova-compute'
+        (service,) = self._api.call(COMPUTE, 'GET', path, headers=VERSION)['services']
+        self._api.call(
+            COMPUTE,
+            'PUT',
+            f'/os-services/{service["id"]}',
+            {'forced_down': True},
+            headers=VERSION,
+        )
+        return on[lost]
+
+    def _server(self, name: str) -> typing.Any:
+        return self._api.call(COMPUTE, 'GET', f'/servers/{self._ids[name]}')['server']
+
+    def _moved(self, name: str, action: admin_requests.Json) -> str | None:
+        """Ask for a move and wait for its end. Return the new host, None if there is none."""
+        before = self._server(name)[HOST]
+        path, waited_s = f'/servers/{self._ids[name]}/action', 0.0
+        try:
+            self._api.call(COMPUTE, 'POST', path, action, headers=VERSION)
+        except admin_requests.Refused as error:
+            if error.kwargs['status'] in REFUSALS:
+                return None
+            raise
+        while waited_s < STUCK_S:
+            self._advance(LOOK_S)
+            waited_s += LOOK_S
+            found = self._server(name)
+            if found['OS-EXT-STS:task_state'] is None and found['status'] not in MOVING:
+                host: str = found[HOST]
+                return host if host != before else None
+        raise Stuck(name=name, status=found['status'], seconds=waited_s)
+
     def figures(self) -> list[figures.Host]:
-        """Return the resources and the number of servers of each host, as the cells record them."""
+        """Return the resources and servers of each host that is up, as the cells record them."""
         states = self._scheduler.world.states
         return [
             figures.Host(
@@ -130,6 +189,7 @@ class Booter:
                 host.num_instances,
             )
             for host in states.get(states.version()).hosts.values()
+            if host.up
         ]
 
     def _flavor_id(self, flavor: flavors.Flavor) -> str:

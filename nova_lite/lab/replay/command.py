@@ -94,6 +94,8 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
         tuned=not args.plain_placement,
         asks_always=args.ask_always,
         boots=args.boots,
+        migrations=args.migrations,
+        lose_host=args.lose_host,
     )
 
 

@@ -59,6 +59,7 @@ class Plan:
     vary: texts as settings.of takes them
     cells, hosts, profile, options, tuned: of the cloud, see layout.Settings
     boots: whether servers are booted, each setting in a cloud of its own
+    migrations, lose_host: see disturbances, with boots only
     asks_always: whether to ask placement for candidates at each decision
     """
 
@@ -79,6 +80,8 @@ class Plan:
     tuned: bool
     asks_always: bool = False
     boots: bool = False
+    migrations: int = 0
+    lose_host: bool = False
 
     def read(self) -> traces.Trace:
         """Return the trace. Raise TraceError, Empty, Changed."""
@@ -104,6 +107,8 @@ class Plan:
     def settings(self) -> list[settings.Setting]:
         """Return the settings to compare. Raise ValueError."""
         found = settings.of(self.vary)
+        if (self.migrations or self.lose_host) and not self.boots:
+            raise ValueError('--migrations and --lose-host need --boots: decisions move no server')
         for setting in found if self.boots else ():
             given = merged(self.options, setting.options).get('filter_scheduler', {})
             for name, usual in SETTLED.items():

@@ -3,19 +3,22 @@
 The state of a run is plain data (`Progress`), so that a run which was interrupted continues.
 """
 
+import collections
 from collections.abc import Callable
+from collections.abc import Sequence
 import dataclasses
 import hashlib
 import heapq
+import math
 import resource
 import typing
 
 from nova_lite import runtime
 from nova_lite.lab.replay import decider
 from nova_lite.lab.replay import figures
-from nova_lite.lab.replay import flavors
+from nova_lite.lab.replay import flavors as choices
 from nova_lite.lab.replay import latencies
-from nova_lite.lab.replay import trace
+from nova_lite.lab.replay import trace as traces
 from nova_lite.objects import flavor as flavor_objects
 
 SAMPLES = 200
@@ -28,7 +31,8 @@ class Progress:
     done: number of arrivals; departures: heap of (seconds, number of the arrival, name)
     stages: {stage: number of requests of which it refused the last hosts}
     refused: {stage: number of hosts that it refused to rejected requests}
-    digest: of all decisions, each with the digest before
+    moves: {result: servers}, of moves that a study adds to the trace
+    digest: of all decisions and moves, each with the digest before
     """
 
     done: int = 0
@@ -39,6 +43,7 @@ class Progress:
     samples: list[figures.Sample] = dataclasses.field(default_factory=list)
     stages: dict[str, int] = dataclasses.field(default_factory=dict)
     refused: dict[str, int] = dataclasses.field(default_factory=dict)
+    moves: dict[str, int] = dataclasses.field(default_factory=dict)
     digest: str = ''
     wall_s: float = 0.0
     cpu_s: float = 0.0
@@ -47,6 +52,23 @@ class Progress:
     def living(self) -> list[str]:
         """Return the names of the machines that have a host."""
         return [*self.staying, *(name for _at, _number, name in self.departures)]
+
+    def note(self, name: str, host: str | None) -> None:
+        """Add the host that a machine got to the digest."""
+        self.digest = hashlib.sha256(f'{self.digest} {name} {host or "-"}'.encode()).hexdigest()
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """A trace with a flavor for each size. reference: the size whose room is counted"""
+
+    trace: traces.Trace
+    flavors: choices.Flavors
+    reference: traces.Size
+
+
+# An event at a time of the trace.
+Planned = tuple[float, Callable[[Progress], object]]
 
 
 class Cloud(typing.Protocol):
@@ -80,23 +102,23 @@ class Cloud(typing.Protocol):
 class Run:
     """Runs a trace with one setting.
 
-    reference: the size whose room is counted
+    planned: further events, by time
     look(progress): called after each arrival; may raise to interrupt the run
     """
 
     def __init__(
         self,
-        found: trace.Trace,
-        chosen: flavors.Flavors,
-        reference: trace.Size,
+        work: Work,
         cloud: Cloud,
         *,
         progress: Progress | None = None,
+        planned: Sequence[Planned] = (),
         look: Callable[[Progress], object] = lambda progress: None,
     ) -> None:
-        self._trace, self._flavors, self._reference = found, chosen, reference
+        self._trace, self._flavors, self._reference = work.trace, work.flavors, work.reference
         self._cloud, self._look = cloud, look
         self.progress = progress or Progress()
+        self._planned = collections.deque(planned)
         self.latencies = latencies.Latencies()
         self._clock = runtime.Runtime()
 
@@ -125,14 +147,14 @@ class Run:
 
     # ---- events ----
 
-    def _arrive(self, machine: trace.Machine) -> None:
+    def _arrive(self, machine: traces.Machine) -> None:
         progress, flavor = self.progress, self._flavors[machine.size]
         began = self._clock.monotonic()
         placing = self._cloud.place(machine.name, flavor)
         self.latencies.add(self._clock.monotonic() - began)
         # Nothing below can be interrupted: a machine is either counted or not placed.
         progress.done += 1
-        self._note(machine.name, placing.host)
+        progress.note(machine.name, placing.host)
         if placing.host is None:
             progress.rejected += 1
             _count(progress.stages, placing.stage, 1)
@@ -145,18 +167,22 @@ class Run:
         else:
             heapq.heappush(progress.departures, (machine.leaves_s, progress.done, machine.name))
 
-    def _note(self, name: str, host: str | None) -> None:
-        line = f'{self.progress.digest} {name} {host or "-"}'
-        self.progress.digest = hashlib.sha256(line.encode()).hexdigest()
-
     def _pass_until(self, at_s: float) -> None:
         """Remove the machines whose time has come, and take the samples until then."""
-        departures = self.progress.departures
-        while departures and departures[0][0] <= at_s:
-            self._sample_before(departures[0][0])
-            due_s, _number, name = heapq.heappop(departures)
+        departures, planned = self.progress.departures, self._planned
+        while True:
+            leaves_s = departures[0][0] if departures else math.inf
+            due_s = min(leaves_s, planned[0][0] if planned else math.inf)
+            if due_s > at_s:
+                break
+            self._sample_before(due_s)
             self._cloud.advance_to(due_s)
-            self._cloud.remove(name)
+            if leaves_s <= due_s:
+                _due_s, _number, name = heapq.heappop(departures)
+                self._cloud.remove(name)
+            else:
+                _due_s, event = planned.popleft()
+                event(self.progress)
         self._sample_before(at_s)
         self._cloud.advance_to(at_s)
 
@@ -206,6 +232,7 @@ def summary(progress: Progress) -> dict[str, typing.Any]:
         'hosts_refused_by': dict(sorted(progress.refused.items())),
         'at_the_end': {**dataclasses.asdict(last), 'stranded': last.stranded},
         'mean': _means(progress.samples),
+        'moves': dict(sorted(progress.moves.items())),
         'decisions_sha256': progress.digest,
     }
 

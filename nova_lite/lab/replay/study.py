@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
 import contextlib
 import dataclasses
 import os
@@ -16,6 +17,7 @@ from nova_lite.lab.launcher import verification
 from nova_lite.lab.replay import booter
 from nova_lite.lab.replay import cluster
 from nova_lite.lab.replay import decider
+from nova_lite.lab.replay import disturbances
 from nova_lite.lab.replay import figures
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import results
@@ -130,7 +132,11 @@ class Study:
         ):
             clock.freeze()
             booting = booter.Booter(cloud, clock, self._trace.began_s)
-            with self._runner(setting, booting) as run:
+            disturbing = disturbances.Disturbances(booting, self.plan.seed)
+            planned = disturbing.planned(
+                self._trace, self.plan.migrations, lose=self.plan.lose_host
+            )
+            with self._runner(setting, booting, planned=planned) as run:
                 try:
                     run.run()
                 except Interrupted:
@@ -147,6 +153,7 @@ class Study:
         setting: settings.Setting,
         cloud: stream.Cloud,
         progress: stream.Progress | None = None,
+        planned: Sequence[stream.Planned] = (),
     ) -> Iterator[stream.Run]:
         """Return a Run whose progress is shown in the block."""
         left = self._trace.count - (progress.done if progress else 0)
@@ -158,11 +165,10 @@ class Study:
                     raise Interrupted
 
             yield stream.Run(
-                self._trace,
-                self._flavors,
-                self._reference,
+                stream.Work(self._trace, self._flavors, self._reference),
                 cloud,
                 progress=progress,
+                planned=planned,
                 look=look,
             )
 
