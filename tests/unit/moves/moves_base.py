@@ -31,6 +31,27 @@ SMALL = {**cell_fixture.FLAVOR, 'id': 2, 'flavorid': '2', 'name': 'small', 'memo
 SOURCE, DEST, OTHER = 'host-1', 'host-2', 'host-3'
 
 
+def until(made, name):
+    """The steps of a saga before the one with this id. A step that is added moves no index."""
+    steps = made.steps()
+    return steps[: [step.id for step in steps].index(name)]
+
+
+def since(made, name):
+    """The steps of a saga from the one with this id on."""
+    return made.steps()[len(until(made, name)) :]
+
+
+def through(made, name):
+    """The steps of a saga up to the one with this id, inclusive."""
+    return made.steps()[: len(until(made, name)) + 1]
+
+
+def after(made, name):
+    """The steps of a saga after the one with this id."""
+    return since(made, name)[1:]
+
+
 class Placement(neighbours.Placement):
     """Also gives what one consumer holds to another, and claims in addition to that."""
 

@@ -11,6 +11,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.moves import attach_interface
 from nova_lite.moves import attach_volume
 from nova_lite.moves import kinds
 from nova_lite.moves import neighbours
@@ -19,6 +20,7 @@ from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.saga import run
 from nova_lite.saga import step
+from tests.unit.moves import moves_base
 from tests.unit.moves import test_device_sagas
 
 HOST, OTHER = 'host-1', 'host-2'
@@ -201,9 +203,10 @@ class HeldTest(LostHostCase):
         self.lost('attach_port', 'attach_interface')
         self.force_down(False)
         again = self.attach_port()
-        self.do(again, again.steps()[:1])
-        self.assertRaises(exception.PortInUse, again.steps()[1].do)
-        self.undo(again, again.steps()[:2])
+        bound = moves_base.through(again, attach_interface.BIND)
+        self.do(again, bound[:-1])
+        self.assertRaises(exception.PortInUse, bound[-1].do)
+        self.undo(again, bound)
         self.assertEqual(self.server, self.cell.leftovers()['ports'][self.port]['server'])
 
     def test_resources_of_a_port_are_not_claimed_again(self):
@@ -317,7 +320,7 @@ class FormerReleaseTest(LostHostCase):
     def test_without_a_duty_nothing_is_held(self):
         """Its sagas gave up what they could not undo at the host."""
         made = self.attach_volume()
-        self.do(made, made.steps()[:3])
+        self.do(made, moves_base.through(made, attach_volume.PLUG))
         made.data[step.NOT_UNDONE] = {attach_volume.PLUG: {'message': 'no reply'}}
         made.reservation.drop()
         self.assertFalse(self.is_reserved())

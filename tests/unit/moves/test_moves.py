@@ -85,11 +85,11 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_a_destination_that_was_not_taken_back_is_forgotten_in_the_end(self):
         made = self.resize()
-        steps = self.before_pivot(made.steps())[:4]
+        steps = moves_base.through(made, move_steps.RECORD)
         self.do(made, steps)
         self.cell.db.write(instances.update, self.server, {'availability_zone': 'there'})
         made.data['_not_undone'] = {move_steps.RECORD: {'message': 'the database did not answer'}}
-        self.undo(made, steps[:3])
+        self.undo(made, steps[:-1])
         row = self.cell.row(self.server)
         self.assertEqual(('active', None, SOURCE), self.cell.state(self.server))
         self.assertEqual((None, None), (row.new_flavor, row.availability_zone))
@@ -109,8 +109,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_the_event_of_a_rollback_lasts_as_long_as_that(self):
         made = self.live_migration()
-        names = [step.id for step in made.steps()]
-        self.do(made, made.steps()[: names.index(move_steps.RECORD) + 1])
+        self.do(made, moves_base.through(made, move_steps.RECORD))
         made.progress.record(started=(live_migrate.PREPARE_EVENT, DEST))
         made.data[live_migrate.PREPARE] = {}
         meanwhile = []
@@ -209,8 +208,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_a_deletion_interrupts_the_end_of_a_live_migration(self):
         made = self.live_migration()
-        names = [step.id for step in made.steps()]
-        self.do(made, made.steps()[: names.index(move_steps.RECORD) + 1])
+        self.do(made, moves_base.through(made, move_steps.RECORD))
         self.interrupt('rollback_live_migration')
         self.assertRaises(exception.DriverError, made.roll_source_back)
         asked = self.interrupt('rollback_live_migration', deletes=True)
@@ -257,7 +255,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_who_was_taken_over_stores_no_flavor(self):
         made = self.resize()
-        self.do(made, made.steps()[:-2])
+        self.do(made, moves_base.until(made, 'save-request-spec'))
         self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
         step = next(step for step in made.steps() if step.id == 'save-request-spec')
         self.assertRaises(exception.StaleEpoch, step.do)
@@ -267,7 +265,7 @@ class MovesTest(moves_base.MoveTestCase):
     def test_refusal_leads_to_an_alternate(self):
         made = self.resize()
         steps = {step.id: step for step in made.steps()}
-        self.do(made, made.steps()[:3])
+        self.do(made, moves_base.through(made, move_steps.CHOOSE))
         self.assertEqual('choose-destination', made.go_back(steps[move_steps.CLAIM], REFUSED))
         steps['choose-destination'].undo()
         self.assertEqual(OTHER, steps['choose-destination'].do().service_host)
@@ -276,7 +274,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_host_that_was_asked_for_has_no_alternate(self):
         made = self.resize(host=DEST)
-        self.do(made, made.steps()[:3])
+        self.do(made, moves_base.through(made, move_steps.CHOOSE))
         step = next(step for step in made.steps() if step.id == move_steps.CLAIM)
         self.assertIsNone(made.go_back(step, REFUSED))
 
@@ -304,8 +302,8 @@ class MovesTest(moves_base.MoveTestCase):
             return create(*args, **kwargs)
 
         volume.create_attachment = late
-        self.do(made, made.steps()[1:2])
-        self.undo(made, made.steps()[:2])
+        self.do(made, moves_base.through(made, revert.RESERVE)[-1:])
+        self.undo(made, moves_base.through(made, revert.RESERVE))
         left = [each for each in volume.attachments.values() if each['server'] == self.server]
         self.assertEqual([], left)
 
@@ -363,7 +361,7 @@ class MovesTest(moves_base.MoveTestCase):
 
     def test_guest_that_left_stays_off_if_the_server_was_reset(self):
         made = self.resize()
-        steps = made.steps()[:8]
+        steps = moves_base.through(made, resize.LEAVE)
         self.do(made, steps)
         self.cell.db.write(instances.force, self.server, {'task_state': None})
         steps[-1].undo()

@@ -65,6 +65,32 @@ class TestPlans(testtools.TestCase):
             self.assertIn(steps, plans()[f'{kind}@{made.version}'], name)
 
 
+class TestAddedSteps(testtools.TestCase):
+    """Sagas that began before a step was added, in their module or in a part, go without it."""
+
+    def longer(self, kind, way, place):
+        """A saga of a release whose plan has a further step at a place."""
+
+        class Longer(kinds.KINDS[kind]):
+            def steps(self):
+                found = super().steps()
+                return (*found[:place], step.Step('added', None), *found[place:])
+
+        return kinds.specimen(kind, way, Longer)
+
+    def test_every_kind_and_place(self):
+        for kind, made in kinds.KINDS.items():
+            for way in made.ways:
+                former = kinds.specimen(kind, way)
+                plan = former.plan(former.planned())
+                for place in range(1, len(plan['steps']) + 1):
+                    longer = self.longer(kind, way, place)
+                    self.assertEqual('added', longer.steps()[place].id)
+                    longer.keep(plan)
+                    found = [each.id for each in longer.planned()]
+                    self.assertEqual(plan['steps'], found, f'{kind} {way} {place}')
+
+
 class TestVersions(testtools.TestCase):
     def setUp(self):
         super().setUp()

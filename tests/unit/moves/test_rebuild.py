@@ -176,10 +176,10 @@ class StepsTest(RebuildTestCase):
 
     def test_what_is_left_breaks_the_server(self):
         made = self.rebuild()
-        self.play(made, made.steps()[:5])
+        self.play(made, moves_base.until(made, rebuild.MAKE))
         failure = {'type': 'X', 'message': 'no disk', 'kind': 'internal', 'traceback': 't'}
         made.data['_left'] = {rebuild.MAKE: failure}
-        self.play(made, made.steps()[6:])
+        self.play(made, moves_base.after(made, rebuild.MAKE))
         self.assertEqual(('error', None, HOST), self.cell.state(self.server))
         self.assertEqual((NEW, 'no disk'), (self.image(), self.cell.fault(self.server)))
         self.assertEqual(
@@ -192,7 +192,7 @@ class StepsTest(RebuildTestCase):
         first = self.guest().started_at
         self.change(task_state='rebuild_spawning')
         made.data['_tries'] = {rebuild.MAKE: 1}
-        self.play(made, made.steps()[5:])
+        self.play(made, moves_base.since(made, rebuild.MAKE))
         self.assertNotEqual(first, self.guest().started_at)
 
     def test_deleted_after_each_step(self):
@@ -217,24 +217,23 @@ class StepsTest(RebuildTestCase):
 
     def test_deleted_while_the_guest_is_made(self):
         made = self.rebuild()
-        steps = made.steps()
-        self.play(made, steps[:5])
+        self.play(made, moves_base.until(made, rebuild.MAKE))
         self.change(task_state='deleting')
         # As if it had been looked at before.
         made.scope.is_gone = lambda: False
-        self.play(made, steps[5:6])
+        self.play(made, moves_base.since(made, rebuild.MAKE)[:1])
         del made.scope.is_gone
         self.assertIn(self.server, self.cell.guests())
-        self.play(made, steps[6:])
+        self.play(made, moves_base.after(made, rebuild.MAKE))
         self.assertNotIn(self.server, self.cell.guests())
         self.assertEqual('deleting', self.cell.row(self.server).task_state)
 
     def test_deleted_softly_meanwhile(self):
         """It may be restored: it has a guest, which is off until then."""
         made = self.rebuild()
-        self.play(made, made.steps()[:5])
+        self.play(made, moves_base.until(made, rebuild.MAKE))
         self.change(task_state='soft-deleting')
-        self.play(made, made.steps()[5:])
+        self.play(made, moves_base.since(made, rebuild.MAKE))
         self.assertEqual(states.PowerState.SHUTDOWN, self.guest().power_state)
         self.assertEqual(('active', 'soft-deleting', HOST), self.cell.state(self.server))
 
@@ -393,6 +392,6 @@ class FromVolumeTest(RebuildTestCase):
         self.play(made, made.steps()[:6])
         self.cell.delete(self.server)
         self.cell.run_dry()
-        self.play(made, made.steps()[6:])
+        self.play(made, moves_base.after(made, rebuild.MAKE))
         self.assertEqual({}, self.attachments())
         self.assertNotIn(self.server, self.cell.guests())

@@ -10,7 +10,9 @@ from nova_lite.conductor import audit
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import user_ports
 from nova_lite.lifecycle import disposal
+from nova_lite.moves import attach_interface
 from nova_lite.saga import journal
+from tests.unit.moves import moves_base
 from tests.unit.moves import test_device_duties
 
 OLD = datetime.timedelta(minutes=10)
@@ -35,7 +37,7 @@ class UserPortCase(test_device_duties.LostHostCase):
     def bound(self):
         """A saga that has bound the port, and did nothing more."""
         made = self.attach_port()
-        self.do(made, made.steps()[:2])
+        self.do(made, moves_base.through(made, attach_interface.BIND))
         return made
 
     def answer_lost(self):
@@ -95,7 +97,7 @@ class ForgottenTest(UserPortCase):
     def test_when_the_interface_is_recorded(self):
         made = self.bound()
         self.assert_noted()
-        self.do(made, made.steps()[2:])
+        self.do(made, moves_base.after(made, attach_interface.BIND))
         self.assertEqual([], self.noted())
         self.assertEqual({self.port}, user_ports.of(self.cell.row(self.server)))
 
@@ -103,7 +105,7 @@ class ForgottenTest(UserPortCase):
         for begin in (self.bound, self.answer_lost):
             made = begin()
             self.assert_noted()
-            self.undo(made, made.steps()[:2])
+            self.undo(made, moves_base.through(made, attach_interface.BIND))
             self.assertEqual([], self.noted())
             self.assertIsNone(self.owner())
 
@@ -149,7 +151,7 @@ class ForgottenTest(UserPortCase):
 
     def test_a_port_that_was_made_is_none_of_the_users(self):
         made = self.attach_interface()
-        self.do(made, made.steps()[:2])
+        self.do(made, moves_base.through(made, attach_interface.BIND))
         self.assertEqual([], self.noted())
         self.assertEqual(set(), user_ports.of(self.cell.row(self.server)))
 

@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import sagas
 from nova_lite.moves.parts import detaching
+from tests.unit.moves import moves_base
 from tests.unit.moves import test_device_sagas
 
 
@@ -17,8 +18,8 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
         super().setUp()
         self.volume, self.ctxt = self.device.volume_id, context.admin()
         self.made = self.detach_volume()
-        self.steps = self.made.steps()[:2]
-        self.do(self.made, self.steps[:1])
+        self.steps = moves_base.through(self.made, detaching.MARK)
+        self.do(self.made, self.steps[:-1])
 
     def another(self):
         """The saga of another server has marked the volume, or is about to."""
@@ -40,18 +41,18 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
         self.cell.volume.begin_detaching(self.ctxt, self.volume)
         self.change(uuid, data={detaching.MARKED: self.volume})
         self.made.repeated = True
-        self.assertRaises(exception.VolumeNotUsable, self.steps[1].do)
+        self.assertRaises(exception.VolumeNotUsable, self.steps[-1].do)
         self.undo(self.made, self.steps)
         self.assertTrue(self.is_marked())
         self.change(uuid, data={})
         self.made.data.pop(detaching.MARKED)
-        self.steps[1].do()
+        self.steps[-1].do()
         self.undo(self.made, self.steps)
         self.assertFalse(self.is_marked())
 
     def test_taken_back_twice(self):
         """In between another has marked it."""
-        self.do(self.made, self.steps[1:])
+        self.do(self.made, self.steps[-1:])
         uuid = self.another()
         self.change(uuid, data={detaching.MARKED: self.volume})
         self.undo(self.made, self.steps)
@@ -62,7 +63,7 @@ class MarkTest(test_device_sagas.DeviceSagasCase):
 
     def test_made_after_a_successor_has_taken_over(self):
         """The mark is taken back, also if its reply was lost."""
-        mark, volume = self.steps[1], self.cell.volume
+        mark, volume = self.steps[-1], self.cell.volume
         options = {'uuid': self.made.uuid, 'kind': 'detach-volume', 'instance_uuid': self.server}
         self.world.api_db.write(sagas.create, self.ctxt, arguments={}, **options)
         self.change(self.made.uuid, epoch=self.made.ctxt.epoch)
