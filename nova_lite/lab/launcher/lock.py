@@ -32,9 +32,10 @@ def ready(directory: str) -> dict[str, typing.Any] | None:
     pid = holder(directory)
     try:
         with open(os.path.join(directory, READY)) as file:
-            found: dict[str, typing.Any] = json.load(file)
-    # A truncated file causes ValueError.
-    except (FileNotFoundError, ValueError):
+            found = json.load(file)
+    # A truncated file causes ValueError, and thousands of brackets cause RecursionError.
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
     # The file may be of a process that was killed.
-    return found if found['pid'] == pid else None
+    is_own = pid is not None and isinstance(found, dict) and found.get('pid') == pid
+    return found if is_own else None

@@ -70,7 +70,11 @@ def read(directory: str) -> Running | None:
     found = lock.ready(directory)
     if found is None:
         return None
-    return Running(**{**found, 'cells': tuple(found['cells'])})
+    try:
+        return Running(**{**found, 'cells': tuple(found['cells'])})
+    # The file is of another release.
+    except (KeyError, TypeError):
+        return None
 
 
 def detach(places: layout.Layout) -> int:

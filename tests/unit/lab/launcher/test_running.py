@@ -1,5 +1,6 @@
 """The process that runs a cloud: what it leaves behind, and what others read of it."""
 
+import dataclasses
 import json
 import os
 
@@ -42,6 +43,25 @@ class RunningTest(testtools.TestCase):
         running.write(self.directory, self.ready())
         self.assertEqual(self.ready(), running.read(self.directory))
         self.assertEqual('starting or stopping', self.status()['state'])
+
+    def test_a_file_of_another_shape(self):
+        """It may be truncated, of another release, or written by somebody."""
+        self.places.hold()
+        whole = dataclasses.asdict(self.ready())
+        path = self.places.path(lock.READY)
+        for found in ([], 1, {}, {'pid': None}, {'pid': os.getpid()}, {**whole, 'cells': 1}):
+            with open(path, 'w') as file:
+                json.dump(found, file)
+            self.assertIsNone(running.read(self.directory), found)
+            self.assertEqual('starting or stopping', self.status()['state'])
+        running.write(self.directory, self.ready())
+        self.assertEqual(self.ready(), running.read(self.directory))
+
+    def test_a_file_without_a_process(self):
+        with open(self.places.path(lock.READY), 'w') as file:
+            json.dump({'pid': None}, file)
+        self.assertIsNone(running.read(self.directory))
+        self.assertEqual('not running', self.status()['state'])
 
     def ready(self):
         """The Running of this process."""
