@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import tempfile
 
 from nova_lite import exception
 from nova_lite.lab.launcher import layout
@@ -11,6 +12,8 @@ from nova_lite.lab.launcher import state_dir
 
 # A directory without one of these files is not the state directory of a cloud.
 MADE = (layout.SECRETS, layout.METADATA_SECRET, lock.LOCK)
+
+DELETED = '.deleted.'
 
 
 def delete(directory: str) -> None:
@@ -38,11 +41,20 @@ def delete(directory: str) -> None:
 
 
 def _remove(root: str) -> None:
-    """Remove a directory under another name, so that a cloud may be started there meanwhile."""
-    doomed = f'{root}.deleted'
+    """Remove a directory under another name, so that a cloud may be started there meanwhile.
+
+    Also remove what a process that was killed here has left. No cloud has such a name.
+    """
+    parent, name = os.path.split(root)
+    prefix = f'.{name}{DELETED}'
+    for left in [each for each in os.listdir(parent) if each.startswith(prefix)]:
+        # Another process may be removing it.
+        shutil.rmtree(os.path.join(parent, left), ignore_errors=True)
+    doomed = tempfile.mkdtemp(prefix=prefix, dir=parent)
     try:
         os.rename(root, doomed)
     except OSError as error:
+        os.rmdir(doomed)
         # The directory is a mount point.
         if error.errno != errno.EBUSY:
             raise
