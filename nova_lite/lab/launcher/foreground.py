@@ -214,7 +214,8 @@ def next_start(places: layout.Layout, described: file_settings.Described | None 
         given = options.words(vars(places.settings))
     else:
         given = f'-f {shlex.quote(described.document.path)}'
-    up = f'{state_dir.command("up", places.root)} {given}'.strip()
+    words = [state_dir.command('up', places.root), given, options.own_words(places.settings)]
+    up = ' '.join(filter(None, words))
     servers = ' with the same --bus and --db' if places.settings.bus else ''
     return f'The next `{up}`{servers} continues with the same servers.'
 

@@ -20,6 +20,8 @@ from nova_lite.wsgi import server
 
 # The options, besides --set, that a cloud takes from a snapshot.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
+# The options that belong to one start of a cloud, or to its machine.
+OWN = ('listen', 'port', 'lab', 'tuned_placement')
 
 
 def read(
@@ -108,6 +110,17 @@ def words(values: Mapping[str, typing.Any], *, always: Iterable[str] = ()) -> st
     for group, given in values['options'].items():
         for option, value in given.items():
             found += ['--set', f'{group}.{option}={value}']
+    return shlex.join(found)
+
+
+def own_words(settings: layout.Settings) -> str:
+    """Return the options of `nova-lite up` that neither a snapshot nor a file has, as `words`."""
+    found = []
+    for name in OWN:
+        value = getattr(settings, name)
+        if value != getattr(layout.Settings, name):
+            option = f'--{name.replace("_", "-")}'
+            found += [option] if value is True else [option, written(value)]
     return shlex.join(found)
 
 

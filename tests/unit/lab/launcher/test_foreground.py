@@ -61,6 +61,10 @@ class ContinuedTestCase(testtools.TestCase):
         self.assertIn('`nova-lite up --state-dir /x --cells 1` with the same --bus', text)
         self.assertNotIn('secret', text)
 
+        chosen = layout.Settings(state_dir='/x', listen='127.0.0.2', port=8775, lab=True)
+        text = foreground.next_start(layout.Layout(chosen))
+        self.assertIn('up --state-dir /x --listen 127.0.0.2 --port 8775 --lab`', text)
+
 
 class ImportsTestCase(testtools.TestCase):
     def test_what_a_cloud_in_one_process_does_not_import(self):

@@ -29,9 +29,10 @@ class WordsTest(testtools.TestCase):
             ['--cells', '1', '--hosts', '7', '--auth', 'noauth', '--speed', '2.5'],
             ['--cells', '2', '--hosts', '7,1'],
             ['--profile', "/an odd/pro'file.yaml", '--set', 'api.max_limit=7', '--debug'],
+            ['--listen', '127.0.0.2', '--port', '8775', '--lab', '--tuned-placement'],
         ):
             found = self.settings(words)
-            text = options.words(vars(found))
+            text = f'{options.words(vars(found))} {options.own_words(found)}'
             again = self.settings(shlex.split(text))
             self.assertEqual(found, again, text)
         self.assertEqual('', options.words(vars(self.settings([]))))
