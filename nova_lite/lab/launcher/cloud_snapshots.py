@@ -30,6 +30,7 @@ from nova_lite.api import schema as schema_module
 from nova_lite.db import schema_migration
 from nova_lite.lab.launcher import audits
 from nova_lite.lab.launcher import client_config
+from nova_lite.lab.launcher import durable
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
@@ -327,6 +328,8 @@ class Snapshots:
         marker = self._places.path(RESTORING)
         try:
             layout.write(marker, name)
+            durable.sync(marker)
+            durable.sync(os.path.dirname(marker))
         except OSError as error:
             raise exception.Unavailable(service=f'The file {marker}', reason=error) from error
 

@@ -6,7 +6,9 @@ BESIDE if there is none. `complete` then deletes the former cloud and moves the 
 place. If the process is killed before that, the next start calls `complete`.
 """
 
+from collections.abc import Iterator
 from collections.abc import Mapping
+import contextlib
 import os
 import shutil
 import typing
@@ -15,11 +17,14 @@ from nova_lite import exception
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import durable
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.virt.sim import profile
 
 ALONE, BESIDE = 'alone.snapshot', 'beside.snapshot'
+COPIED = f'copied.snapshot{snapshot_file.UNFINISHED}'
 # Each cloud that has begun to start has one of these databases.
 DATABASES = (layout.SIMCLOUD, layout.API)
 
@@ -76,6 +81,21 @@ def _check_options(options: Mapping[str, Mapping[str, str]]) -> None:
             )
 
 
+def begun(directory: str) -> dict[str, typing.Any] | None:
+    """Return the settings of a snapshot whose `begin` was interrupted in a state directory.
+
+    `complete` will make it the first state of the cloud there.
+    """
+    for name in (ALONE, BESIDE):
+        path = os.path.join(directory, name)
+        if os.path.exists(path):
+            found = dict(cloud_snapshots.read(path).manifest.settings)
+            if isinstance(found['hosts'], list):
+                found['hosts'] = tuple(found['hosts'])
+            return found
+    return None
+
+
 def brings_profile(places: layout.Layout) -> bool:
     """Return whether the profile of a cloud is the file that `begin` writes and checks."""
     return os.path.abspath(places.settings.profile) == os.path.join(
@@ -109,31 +129,62 @@ def begin(
     # A cloud on a database server has only the first of these files.
     if not fresh and any(os.path.exists(places.path('db', f'{n}.sqlite')) for n in DATABASES):
         raise NotEmpty(directory=places.root)
-    with cloud_snapshots.Snapshots(places).unpacked(snapshot) as draft:
-        if snapshot.manifest.settings['profile'] is None:
-            _check_profile(snapshot.path, os.path.join(draft, cloud_snapshots.PROFILE))
-        copied = os.path.join(draft, BESIDE)
-        try:
-            shutil.copyfile(snapshot.path, copied)
-            # Other users may read the state directory, but not the passwords in the copy.
-            os.chmod(copied, 0o600)
-        except OSError as error:
-            raise snapshot_file.NotUnpacked(
-                file=snapshot.path, target=copied, cause=error
-            ) from error
-        os.rename(copied, os.path.join(places.root, ALONE if fresh else BESIDE))
+    copied = os.path.join(places.root, COPIED)
+    try:
+        _copy(snapshot.path, copied)
+        with _named(snapshot.path):
+            _check(snapshot, cloud_snapshots.read(copied), places)
+        durable.replace(copied, os.path.join(places.root, ALONE if fresh else BESIDE))
+    except BaseException:
+        _forget_copy(places)
+        raise
     complete(places)
 
 
-def _check_profile(path: str, brought: str) -> None:
+def _copy(path: str, target: str) -> None:
+    """Copy a snapshot into a file that only its owner can read: it has passwords."""
     try:
-        profile.load(brought)
-    except (profile.ProfileError, UnicodeError) as error:
-        raise UnknownProfile(file=path, cause=error) from error
+        with open(path, 'rb') as source, open(target, 'wb', opener=_private) as written:
+            shutil.copyfileobj(source, written)
+    except OSError as error:
+        raise snapshot_file.NotUnpacked(file=path, target=target, cause=error) from error
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _forget_copy(places: layout.Layout) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(places.root, COPIED))
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Make errors about the copy of a snapshot name the snapshot."""
+    try:
+        yield
+    except (*snapshot_file.ERRORS, cloud_snapshots.OtherSchemas, UnknownProfile) as error:
+        raise type(error)(**{**error.kwargs, 'file': path}) from error
+
+
+def _check(
+    snapshot: cloud_snapshots.Snapshot, copy: cloud_snapshots.Snapshot, places: layout.Layout
+) -> None:
+    """Raise an error unless a cloud can continue with the copy of a snapshot."""
+    if copy.manifest != snapshot.manifest:
+        raise snapshot_file.Damaged(file=copy.path, reason='it was replaced while it was copied')
+    with cloud_snapshots.Snapshots(places).unpacked(copy) as draft:
+        if copy.manifest.settings['profile'] is None:
+            try:
+                profile.load(os.path.join(draft, cloud_snapshots.PROFILE))
+            except (profile.ProfileError, UnicodeError) as error:
+                raise UnknownProfile(file=copy.path, cause=error) from error
 
 
 def complete(places: layout.Layout) -> None:
     """Complete an interrupted `begin`. places: see `begin`"""
+    _forget_copy(places)
     for name in (ALONE, BESIDE):
         path = os.path.join(places.root, name)
         if os.path.exists(path):
@@ -143,12 +194,16 @@ def complete(places: layout.Layout) -> None:
 
 
 def _adopt(path: str, places: layout.Layout) -> None:
-    """Make a snapshot the first state of a cloud, with its passwords, profile and time."""
+    """Make a snapshot the first state of a cloud, with its passwords, profile, time and shape."""
     manifest = cloud_snapshots.read(path).manifest
     wanted = (*cloud_snapshots.KEPT, cloud_snapshots.PROFILE, client_config.USERS)
     names = set(manifest.files).intersection(wanted)
-    snapshot_file.extract(path, manifest, {name: places.path(name) for name in names})
+    targets = {name: places.path(name) for name in names}
+    snapshot_file.extract(path, manifest, targets)
+    written = [*targets.values(), shape.record(places.root, manifest.settings)]
+    for each in {*written, *map(os.path.dirname, written)}:
+        durable.sync(each)
     clocks.set_to(places.root, manifest.taken_at)
     found = cloud_snapshots.Snapshots(places)
     found.mark(cloud_snapshots.FRESH)
-    os.rename(path, found.path(cloud_snapshots.FRESH))
+    durable.replace(path, found.path(cloud_snapshots.FRESH))

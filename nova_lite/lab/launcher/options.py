@@ -49,7 +49,8 @@ def read(
         snapshot = cloud_snapshots.read(args.snapshot)
         chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
     elif not args.fresh:
-        chosen = shape.completed(args.state_dir, chosen, database)
+        begun = continuing.begun(args.state_dir)
+        chosen = shape.completed(args.state_dir, chosen, database, begun)
     conf = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
     exposure.require_safe({auth, conf.api.auth_strategy}, args.listen)

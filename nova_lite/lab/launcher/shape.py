@@ -4,6 +4,7 @@ With fewer cells or hosts, servers would have no host. With databases in another
 would be empty, while its guests and placement would not.
 """
 
+from collections.abc import Mapping
 import json
 import os
 import typing
@@ -42,13 +43,18 @@ def recorded(directory: str) -> dict[str, typing.Any]:
 
 
 def completed(
-    directory: str, chosen: dict[str, typing.Any], database: str | None
+    directory: str,
+    chosen: dict[str, typing.Any],
+    database: str | None,
+    begun: Mapping[str, typing.Any] | None = None,
 ) -> dict[str, typing.Any]:
     """Return chosen settings, completed with the shape of an existing cloud.
 
-    chosen: values of layout.Settings, without the database. Raise OtherShape, Spoiled.
+    chosen: values of layout.Settings, without the database
+    begun: values of layout.Settings of a cloud that is about to replace the recorded one
+    Raise OtherShape, Spoiled.
     """
-    found = recorded(directory)
+    found = recorded(directory) if begun is None else _of(begun)
     if not found:
         return chosen
     cells, hosts = (chosen.get(name, found[name]) for name in COUNTED)
@@ -88,10 +94,18 @@ def _other(directory: str, found: str, given: str, instead: str) -> OtherShape:
 
 def write(places: layout.Layout) -> None:
     """Record the shape of a cloud at its start."""
-    settings = places.settings
-    shape = {'databases': _databases(settings.database)}
-    shape.update({name: getattr(settings, name) for name in COUNTED})
-    layout.write(_path(places.root), json.dumps(shape) + '\n')
+    record(places.root, vars(places.settings))
+
+
+def record(directory: str, settings: Mapping[str, typing.Any]) -> str:
+    """Record the shape of a cloud with values of layout.Settings. Return the path of the file."""
+    layout.write(_path(directory), json.dumps(_of(settings)) + '\n')
+    return _path(directory)
+
+
+def _of(settings: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
+    shape = {'databases': _databases(settings.get('database'))}
+    return {**shape, **{name: settings[name] for name in COUNTED}}
 
 
 def _databases(url: str | None) -> str:

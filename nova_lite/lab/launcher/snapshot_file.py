@@ -20,6 +20,7 @@ import zlib
 from nova_lite import exception
 from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+from nova_lite.lab.launcher import durable
 from nova_lite.lab.launcher import layout
 
 FORMAT = 1
@@ -103,6 +104,10 @@ class OtherFormat(exception.Invalid):
     )
 
 
+# What `read` and `extract` raise.
+ERRORS = (Unusable, Damaged, NotUnpacked, OtherFormat)
+
+
 class Digest(typing.TypedDict):
     """The size of a file in bytes, and its SHA-256 digest."""
 
@@ -146,7 +151,7 @@ def write(path: str, manifest: Manifest, files: Mapping[str, str]) -> Manifest:
             whole = dataclasses.replace(manifest, files=digests)
             with archive.open(MANIFEST, 'w') as written:
                 written.write(json.dumps(dataclasses.asdict(whole), indent=2).encode())
-        os.replace(draft, path)
+        durable.replace(draft, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(draft)

@@ -1,5 +1,6 @@
 """Clouds that continue with a snapshot of another, whenever the process is killed."""
 
+import argparse
 import contextlib
 import dataclasses
 import functools
@@ -7,16 +8,20 @@ import itertools
 import os
 import pathlib
 import resource
+import shutil
 import stat
 
 import fixtures
 
+from nova_lite.cmd import up
 from nova_lite.lab.launcher import clocks
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
+from nova_lite.lab.launcher import options
+from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
 from tests.unit.lab.launcher import test_cloud_snapshots
@@ -191,6 +196,39 @@ class RefusedTest(ContinuingCase):
             file.write(b'damaged')
         self.deletes_nothing(snapshot_file.Damaged)
 
+    def test_one_that_changes_meanwhile_does_not_delete_a_former_cloud(self):
+        """A change after the check of the file, which is copied first."""
+        whole = pathlib.Path(self.path).read_bytes()
+        third = len(whole) // 3
+        snapshot = cloud_snapshots.read(self.path)
+        copy = shutil.copyfileobj
+
+        def change(source, target, *args):
+            with open(self.path, 'r+b') as file:
+                file.seek(third)
+                file.write(b'damaged')
+            copy(source, target, *args)
+
+        before = self.files()
+        with fixtures.MonkeyPatch('shutil.copyfileobj', change):
+            error = self.assertRaises(
+                snapshot_file.Damaged, continuing.begin, snapshot, self.places, fresh=True
+            )
+        self.assertIn(self.path, str(error))
+        self.assertEqual(before, self.files())
+
+    def test_one_that_is_replaced_meanwhile(self):
+        snapshot = cloud_snapshots.read(self.path)
+        os.unlink(self.path)
+        self.time.advance(HOUR_S)
+        self.snapshots.take(self.path)
+        before = self.files()
+        error = self.assertRaises(
+            snapshot_file.Damaged, continuing.begin, snapshot, self.places, fresh=True
+        )
+        self.assertIn('replaced', str(error))
+        self.assertEqual(before, self.files())
+
     def test_a_profile_that_is_unknown_does_not_delete_a_former_cloud(self):
         with open(self.profile, 'w') as file:
             file.write('extends: instant\nof_another_release: 1\n')
@@ -287,7 +325,7 @@ class KilledTest(ContinuingCase):
             self.begin(places, fresh=fresh)
             found = self.contents(places)
             self.assertEqual(stays, set(FORMER).intersection(found))
-            expected = {'clock.json', 'run/restoring', 'saved/fresh.snapshot'}
+            expected = {'clock.json', 'run/restoring', 'saved/fresh.snapshot', shape.FILE}
             expected |= {*cloud_snapshots.KEPT, cloud_snapshots.PROFILE} | stays
             self.assertEqual(expected, set(found))
             continuing.complete(places)
@@ -306,6 +344,13 @@ class KilledTest(ContinuingCase):
             continuing.resume(snapshot, places, fresh=True)
             self.assertFalse(left.exists())
 
+    def next_start(self, places):
+        """The settings of an `up` that names the directory only."""
+        parser = argparse.ArgumentParser()
+        up.add_arguments(parser)
+        settings, _snapshot = options.read(parser.parse_args(['--state-dir', places.root]))
+        return settings
+
     def test_at_any_time(self):
         """The next start finds the former files or those of the snapshot."""
         for fresh in (True, False):
@@ -320,8 +365,11 @@ class KilledTest(ContinuingCase):
                         self.begin(places, fresh=fresh)
                     break
                 except Killed:
+                    settings = self.next_start(places)
                     continuing.complete(places)
                     found.append(self.contents(places))
+                    if found[-1].keys() == new.keys():
+                        self.assertEqual((1, 1), (settings.cells, settings.hosts), number)
                 for each in [name for name in found[-1] if name.startswith(cloud_snapshots.DRAFT)]:
                     del found[-1][each]
                 self.assertIn(found[-1], (former, new), number)
