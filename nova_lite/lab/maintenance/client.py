@@ -1,7 +1,8 @@
 """Client of the compute API for the commands that empty hosts.
 
---os-cloud names any cloud of clouds.yaml. Otherwise `which_cloud` names one of ours, as for other
-commands; without it and NOVA_LITE_STATE, the variables OS_* may name a cloud of others.
+--os-cloud names any cloud of clouds.yaml. Otherwise `which_cloud` names a cloud of nova_lite, as
+for other commands. If neither an option nor NOVA_LITE_STATE names a cloud, the variables OS_* may
+name any cloud.
 """
 
 import argparse
@@ -34,7 +35,7 @@ class WrongUse(exception.Invalid):
 
 
 class Refused(exception.Conflict):
-    """The API answered a request with an error. status: the HTTP status"""
+    """The API has answered a request with an error. status: HTTP status of the answer"""
 
     msg = '%(reason)s'
 
@@ -44,7 +45,7 @@ class Refused(exception.Conflict):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select the cloud."""
+    """Add the options that select the cloud to a parser."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--os-cloud', metavar='NAME', help='name of the cloud in clouds.yaml')
     state_dir.add_names(where)
@@ -52,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def connect(args: argparse.Namespace) -> 'Cloud':
-    """Return the Cloud that the options or the environment select. Raise WrongUse."""
+    """Return the cloud that the options or the environment select. Raise WrongUse."""
     cloud = args.which
     is_ours = cloud is not None and (
         cloud.source == which_cloud.OPTION or not os_variables.are_set(os.environ)
@@ -73,7 +74,7 @@ def connect(args: argparse.Namespace) -> 'Cloud':
 
 
 class Cloud:
-    """Calls of an administrator. May be used by many threads."""
+    """Sends requests of an administrator to the compute API, from many threads."""
 
     def __init__(self, connection: openstack.connection.Connection) -> None:
         self._connection = connection
@@ -81,7 +82,7 @@ class Cloud:
     def call(
         self, method: str, path: str, body: plan.Json | None = None, *, version: str = VERSION
     ) -> requests.Response:
-        """Send one request without retries and return the response. Raise Refused, Unavailable."""
+        """Send one request without retries. Return the response. Raise Refused, Unavailable."""
         try:
             answer: requests.Response = self._connection.compute.request(
                 path,
@@ -105,7 +106,7 @@ class Cloud:
     # ---- hosts ----
 
     def service(self, host: str) -> plan.Json:
-        """Return the compute service of a host. Raise WrongUse if there is none."""
+        """Return the compute service of a host. Raise WrongUse if the host does not exist."""
         found = self._get('/os-services', host=host, binary='nova-compute')['services']
         if not found:
             raise WrongUse(
@@ -117,7 +118,7 @@ class Cloud:
         return service
 
     def change_service(self, service: plan.Json, **values: object) -> plan.Json:
-        """Change status, disabled_reason or forced_down. Return the changed service."""
+        """Change fields of a compute service, such as status. Return the changed service."""
         answer = self.call('PUT', f'/os-services/{service["id"]}', values)
         changed: plan.Json = answer.json()['service']
         return changed
@@ -125,7 +126,7 @@ class Cloud:
     # ---- servers ----
 
     def servers_on(self, host: str) -> list[plan.Json]:
-        """Return all servers on the host with details, including soft-deleted servers."""
+        """Return all servers on a host with details, including soft-deleted servers."""
         found: list[plan.Json] = []
         marker = None
         while True:
@@ -155,12 +156,12 @@ class Cloud:
     def act(
         self, uuid: str, action: str, content: plan.Json | None, *, version: str = VERSION
     ) -> str | None:
-        """Send a server action and return the id of the request."""
+        """Send an action of a server. Return the id of the request."""
         answer = self.call('POST', f'/servers/{uuid}/action', {action: content}, version=version)
         return answer.headers.get('X-Compute-Request-Id')
 
     def failure(self, uuid: str, request_id: str) -> str | None:
-        """Return the details of the first failed event of the request's action, or None."""
+        """Return the details of the first failed event of a requested action, or None."""
         path = f'/servers/{uuid}/os-instance-actions/{request_id}'
         try:
             events = self._get(path)['instanceAction']['events']
@@ -170,7 +171,7 @@ class Cloud:
         return next((event['details'] for event in failed if event.get('details')), None)
 
     def migrations(self, **query: object) -> list[plan.Json]:
-        """Return migrations, newest first."""
+        """Return the migrations that match a query, newest first."""
         found: list[plan.Json] = []
         marker = None
         while True:

@@ -1,4 +1,4 @@
-"""Drain a host: disable its compute service and migrate its servers. Undo it."""
+"""Drain a host, and undo that: disable its compute service and migrate its servers."""
 
 import argparse
 import http
@@ -38,9 +38,10 @@ def drain(args: argparse.Namespace) -> int:
 
 
 def undrain(cloud: client.Cloud, host: str, *, force: bool) -> tuple[plan.Json, str, bool]:
-    """Enable the service of a host that `drain` disabled, with `force` any; undo forced_down.
+    """Enable the service of a host that `drain` has disabled, and end forced_down.
 
-    Return (record of the service, what was done, whether the host is in use again).
+    force: enable the service even if `drain` has not disabled it
+    Return (record of the service, text about the change, whether the host is in use again).
     """
     service = cloud.service(host)
     reason = service['disabled_reason'] or ''
@@ -75,7 +76,7 @@ def _plan(run: leaving.Leaving) -> list[plan.Entry]:
 
 
 def _kept(run: leaving.Leaving, there: set[str]) -> list[plan.Entry]:
-    """Return entries of servers that have left the host, but whose old guest is still there."""
+    """Return entries of servers that have left the host and whose old guest is still there."""
     found: dict[str, plan.Json] = {}
     for migration in run.cloud.migrations(source_compute=run.host, status='finished'):
         found.setdefault(migration['instance_uuid'], migration)

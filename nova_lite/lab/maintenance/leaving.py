@@ -1,4 +1,4 @@
-"""Common parts of drain-host and evacuate-host: options, consent, the run."""
+"""Common parts of drain-host and evacuate-host: the options, the consent and the run."""
 
 import argparse
 import sys
@@ -15,31 +15,33 @@ from nova_lite.lab.maintenance import report
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that drain-host and evacuate-host have in common."""
-    parser.add_argument('host', metavar='HOST', help='the host to empty')
+    parser.add_argument('host', metavar='HOST', help='compute host to empty')
     client.add_options(parser)
     parser.add_argument(
-        '--target', metavar='HOST', help='destination host; the scheduler checks it'
+        '--target',
+        metavar='HOST',
+        help='destination host, which the scheduler checks (default: any)',
     )
     parser.add_argument(
         '--max',
         type=arguments.count,
         default=4,
         metavar='N',
-        help='moves in progress at a time (default: %(default)s)',
+        help='number of moves in progress at the same time (default: %(default)s)',
     )
     parser.add_argument(
         '--timeout',
         type=durations.option,
         default=3600.0,
         metavar='S',
-        help='longest time to wait for one server, in seconds (default: %(default)s)',
+        help='seconds to wait for each server (default: %(default)s)',
     )
     parser.add_argument(
         '--poll',
         type=durations.option,
         default=1.0,
         metavar='S',
-        help='interval of polling a server, in seconds (default: %(default)s)',
+        help='seconds between two polls of a server (default: %(default)s)',
     )
     parser.add_argument('--plan', action='store_true', help='print the plan and exit')
     parser.add_argument('--yes', action='store_true', help='do not ask for consent')
@@ -47,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class Leaving:
-    """One run of drain-host or evacuate-host, which call its methods in their own order."""
+    """One run of drain-host or evacuate-host."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args, self.host = args, args.host
@@ -60,21 +62,24 @@ class Leaving:
             self.cloud.service(args.target)
 
     def under_way(self, server: plan.Json) -> plan.Json | None:
-        """Return the newest migration of the server if it is leaving the host, or None."""
+        """Return the newest migration of a server if the server is leaving the host, or None."""
         if server['OS-EXT-STS:task_state'] is None:
             return None
         found = self.cloud.last_migration(server['id'])
         return found if found and plan.is_under_way(found, self.host) else None
 
     def only_plan(self, entries: list[plan.Entry]) -> int:
-        """Finish a run with --plan."""
+        """Print the plan as JSON if --json was given. Return the exit code of --plan."""
         self.report.document(
             {'host': self.host, 'plan': [report.planned(entry) for entry in entries]}
         )
         return 0
 
     def consent(self, question: str) -> bool:
-        """Return whether the operator agrees. Raise WrongUse if stdin is not a terminal."""
+        """Ask the operator for consent, unless --yes was given. Return whether it was given.
+
+        Raise WrongUse if stdin is not a terminal.
+        """
         if self.args.yes:
             return True
         if not sys.stdin.isatty():
@@ -86,7 +91,7 @@ class Leaving:
         return agreed
 
     def run(self, entries: list[plan.Entry], *, confirm: bool = False) -> int:
-        """Move the servers, report, and return the exit code."""
+        """Move the servers, and report the outcomes. Return the exit code."""
         options = mover.Options(
             target=self.args.target,
             confirm=confirm,
@@ -101,7 +106,7 @@ class Leaving:
         return self.report.result(self.host, [*entries, *self._newcomers(entries)], outcomes)
 
     def _newcomers(self, entries: list[plan.Entry]) -> list[plan.Entry]:
-        """Return entries of servers that are on the host now and were not in the plan."""
+        """Return entries of servers that are on the host now but not in the plan."""
         known = {entry.uuid for entry in entries}
         try:
             found = self.cloud.servers_on(self.host)

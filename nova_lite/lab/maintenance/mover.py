@@ -36,7 +36,7 @@ class What(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The outcome for the server of an Entry. how: the server moved; host: its present host"""
+    """The outcome of one server. how: the way in which it moved; host: its present host"""
 
     entry: plan.Entry
     what: What
@@ -49,7 +49,8 @@ class Outcome:
 class Options:
     """Options of a move off a host.
 
-    target: host, or None for any; poll_s: between polls; timeout_s: for each server
+    target: destination host, or None for any
+    poll_s: seconds between two polls; timeout_s: seconds to wait for each server
     """
 
     target: str | None = None
@@ -61,7 +62,7 @@ class Options:
 class Mover:
     """Moves servers off `host`; `move` may be called in many threads.
 
-    leaving: an Event that ends every watch at once
+    leaving: event that ends all waits at once
     """
 
     def __init__(self, cloud: client.Cloud, host: str, options: Options) -> None:
@@ -69,7 +70,7 @@ class Mover:
         self.leaving = runtime.Event()
 
     def move(self, entry: plan.Entry, tell: Tell) -> Outcome:
-        """Move a server as its Entry says, and return the Outcome."""
+        """Move a server in the way that its entry states. Return the outcome."""
         begin = {
             plan.How.LIVE: self._live,
             plan.How.COLD: self._cold,
@@ -146,7 +147,7 @@ class Mover:
     def _look(self, entry: plan.Entry, tell: Tell, *, again: bool = False) -> plan.Json | None:
         """Return the server; None if it was deleted, {} if the API does not answer.
 
-        again: whether the API did not answer the last time either, which was reported
+        again: whether the API did not answer the last request either, which was reported
         """
         try:
             return self._cloud.server(entry.uuid)
@@ -163,7 +164,7 @@ class Mover:
     def _judge(
         self, entry: plan.Entry, tell: Tell, server: plan.Json, request_id: str | None
     ) -> Outcome:
-        """Return the Outcome for a server without a task state."""
+        """Return the outcome of a server without a task state."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] == ERROR:
             fault = server.get('fault', {}).get('message', 'it has no fault')
@@ -178,7 +179,7 @@ class Mover:
         return Outcome(entry, What.WAITS, entry.how, host, 'waits for confirm or revert')
 
     def _is_cold(self, entry: plan.Entry) -> bool:
-        """Return whether the server waits after a cold migration, not after a user's resize."""
+        """Return whether a server waits for the confirm of a cold migration, not of a resize."""
         if entry.how is plan.How.COLD:
             return True
         last = self._cloud.last_migration(entry.uuid)
@@ -203,7 +204,7 @@ class Mover:
             runtime.wait(self.leaving, self._options.poll_s)
 
     def _confirmed(self, entry: plan.Entry, server: plan.Json) -> Outcome | None:
-        """Return the Outcome if the confirm has ended, or None."""
+        """Return the outcome of a server if its confirm has ended, or None."""
         host = server.get('OS-EXT-SRV-ATTR:host')
         if server['status'] not in (VERIFY, ERROR) and server['OS-EXT-STS:task_state'] is None:
             return Outcome(entry, What.MOVED, entry.how, host)

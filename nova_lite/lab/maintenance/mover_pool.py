@@ -1,6 +1,6 @@
 """Move many servers off a host, a limited number at a time, until done or interrupted.
 
-After the first Ctrl-C (or SIGTERM) no further move is started. The second also ends the
+After the first Ctrl-C (or SIGTERM) no further move is started. The second Ctrl-C also ends the
 polling of the moves in progress, which continue in the cloud.
 """
 
@@ -17,7 +17,7 @@ from nova_lite.lab.maintenance import plan
 BEGAN, NOTE, ENDED, INTERRUPTED = 'began', 'note', 'ended', 'interrupted'
 
 
-# Is called with the kind of an event, its entry, and a text, an Outcome or the entries in progress.
+# A function of the kind of an event, its entry, and a text, an Outcome or the entries in progress.
 Heard: typing.TypeAlias = Callable[[str, plan.Entry | None, typing.Any], None]
 # A kind of event, its entry, and a text or the future of a move.
 News: typing.TypeAlias = tuple[str, plan.Entry | None, typing.Any]
@@ -26,8 +26,8 @@ News: typing.TypeAlias = tuple[str, plan.Entry | None, typing.Any]
 class MoverPool:
     """Runs a Mover for each entry.
 
-    heard(kind, entry, said): called in the caller's thread for each event; said is a text,
-        the Outcome, or the entries in progress
+    heard(kind, entry, said): called in the thread of `work` for each event; said is a text, an
+        Outcome, or the entries in progress
     """
 
     def __init__(self, one: mover.Mover, most: int, heard: Heard) -> None:
@@ -37,7 +37,7 @@ class MoverPool:
         self.interrupted = 0
 
     def work(self, entries: list[plan.Entry]) -> list[mover.Outcome]:
-        """Move the entries and return their Outcomes in the order of completion."""
+        """Move the servers of the entries. Return the outcomes in the order of completion."""
         outcomes: list[mover.Outcome] = []
         with runtime.executor(self._most) as pool, self._signals():
             futures = {}

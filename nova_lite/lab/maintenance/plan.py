@@ -1,4 +1,4 @@
-"""The decision for each server of a host how it leaves the host. Functions without side effects."""
+"""The decisions how each server leaves a host, as functions without side effects."""
 
 import dataclasses
 import enum
@@ -27,7 +27,7 @@ OVER = frozenset(str(status) for status in states.MIGRATION_OVER) | {'finished',
 
 
 class How(enum.StrEnum):
-    """The way a server leaves the host."""
+    """The way in which a server leaves the host."""
 
     LIVE = 'live'
     COLD = 'cold'
@@ -45,7 +45,11 @@ ACTIVE_KINDS = (How.LIVE, How.COLD, How.EVACUATE, How.FOLLOW, How.CONFIRM)
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One server of the plan. reason: why it stays or waits"""
+    """One server of the plan.
+
+    reason: why the server stays or waits
+    cold_instead: whether the server is cold migrated if its live migration is refused
+    """
 
     uuid: str
     name: str
@@ -60,7 +64,7 @@ class Entry:
 
 
 def entry(server: Json, how: How, reason: str = '', *, cold_instead: bool = False) -> Entry:
-    """Return the Entry of a server as the API shows it."""
+    """Return the entry of a server. server: as the API shows it"""
     name = server.get('name', '')
     return Entry(server['id'], name, server['status'], how, reason, cold_instead)
 
@@ -68,10 +72,10 @@ def entry(server: Json, how: How, reason: str = '', *, cold_instead: bool = Fals
 def drain(
     server: Json, migration: Json | None = None, *, cold: bool = True, live: bool = True
 ) -> Entry:
-    """Return the Entry of a server on a host that is up.
+    """Return the entry of a server on a host that is up.
 
-    migration: the newest migration of the server if it is leaving this host, else None
-    cold, live: whether such moves are allowed
+    migration: the newest migration of the server if the server is leaving this host, else None
+    cold, live: whether cold and live migrations are allowed
     """
     if migration is not None:
         return entry(server, How.FOLLOW, f'{migration["migration_type"]} {migration["status"]}')
@@ -99,7 +103,7 @@ def _held_back(server: Json) -> str | None:
 
 
 def evacuation(server: Json, migration: Json | None = None) -> Entry:
-    """Return the Entry of a server on a host that is down."""
+    """Return the entry of a server on a host that is down."""
     if migration is not None and migration['migration_type'] == states.MigrationType.EVACUATION:
         return entry(server, How.FOLLOW, f'evacuation {migration["status"]}')
     state = server['OS-EXT-STS:vm_state']
@@ -113,7 +117,7 @@ def evacuation(server: Json, migration: Json | None = None) -> Entry:
 
 
 def kept(server: Json, migration: Json, *, confirm: bool = False) -> Entry:
-    """Return the Entry of a server that has left the host, but whose old guest is still there."""
+    """Return the entry of a server that has left the host and whose old guest is still there."""
     if migration['migration_type'] != states.MigrationType.MIGRATION:
         return entry(server, How.WAITS, 'resized: its user must confirm or revert the resize')
     if confirm:
@@ -122,5 +126,5 @@ def kept(server: Json, migration: Json, *, confirm: bool = False) -> Entry:
 
 
 def is_under_way(migration: Json, host: str) -> bool:
-    """Return whether a migration is leaving the host and has not ended."""
+    """Return whether a migration leaves a host and has not ended."""
     return migration['source_compute'] == host and migration['status'] not in OVER

@@ -1,7 +1,7 @@
 """Output of the commands: plan, progress and result; with --json one document at the end.
 
-A terminal shows a progress bar, other outputs get plain lines. With --json everything
-except the document goes to standard error.
+A terminal shows a progress bar; other outputs get plain lines. With --json only the document goes
+to standard output, and all other lines go to standard error.
 """
 
 import collections
@@ -19,7 +19,7 @@ from nova_lite.terminal import progress_display
 
 
 class Report:
-    """Prints one run. A context manager, which removes the progress bar."""
+    """Prints one run. As a context manager it removes the progress bar at the end."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
@@ -37,13 +37,13 @@ class Report:
     def say(self, text: str) -> None:
         """Print one line."""
         self._console.print(text, markup=False)
-        # So that the reader of a pipe gets the line at once.
+        # The reader of a pipe gets the line at once.
         self._console.file.flush()
 
     # ---- the plan ----
 
     def plan(self, title: str, entries: list[plans.Entry]) -> None:
-        """Print the plan for each server."""
+        """Print a summary of the plan, and a line for each server."""
         counts = collections.Counter(entry.how for entry in entries)
         summary = ', '.join(f'{counts[how]} {how}' for how in plans.How if counts[how])
         self.say(f'{title}: {summary or "no servers"}')
@@ -59,7 +59,7 @@ class Report:
     # ---- progress ----
 
     def begin(self, total: int) -> None:
-        """Start the progress bar."""
+        """Start the progress bar for a number of servers."""
         self._total = total
         if self._console.is_terminal and total:
             count = progress_display.Count('leaving', total, on=self._console)
@@ -86,7 +86,7 @@ class Report:
     # ---- the result ----
 
     def result(self, host: str, entries: list[plans.Entry], outcomes: list[mover.Outcome]) -> int:
-        """Print the result of each server. Return 0 if none is left on the host, else 1."""
+        """Print the outcome of each server. Return 0 if no server is left on the host, else 1."""
         rest = [
             mover.Outcome(
                 entry,
@@ -109,14 +109,14 @@ class Report:
         return 1 if counts[mover.What.LEFT] else 0
 
     def document(self, content: plans.Json) -> None:
-        """Print the JSON document if --json was given."""
+        """Print a document as JSON if --json was given."""
         if self._as_json:
             json.dump(content, sys.stdout, indent=2)
             print(flush=True)
 
 
 def line_of(outcome: mover.Outcome) -> str:
-    """Return an Outcome as one line of text."""
+    """Return an outcome as one line of text."""
     if outcome.what in (mover.What.MOVED, mover.What.WAITS) and outcome.host:
         text = f'{outcome.entry.name}: moved to {outcome.host} ({outcome.how})'
     else:
@@ -127,7 +127,7 @@ def line_of(outcome: mover.Outcome) -> str:
 
 
 def planned(entry: plans.Entry) -> plans.Json:
-    """Return an Entry for JSON."""
+    """Return an entry in the format of the JSON document."""
     return {
         'id': entry.uuid,
         'name': entry.name,
@@ -138,7 +138,7 @@ def planned(entry: plans.Entry) -> plans.Json:
 
 
 def shown(outcome: mover.Outcome) -> plans.Json:
-    """Return an Outcome for JSON."""
+    """Return an outcome in the format of the JSON document."""
     return {
         'id': outcome.entry.uuid,
         'name': outcome.entry.name,
