@@ -53,6 +53,7 @@ COMMANDS = {
     'evacuate-host': 'rebuild the servers of a failed host',
     'bench': 'measure a running cloud',
     'replay': 'compare scheduler settings with a trace of virtual machines',
+    'scenario': 'run drills by name',
     'completion': 'print a script that completes commands in a shell',
 }
 # {subcommand: its module, if that has another name}

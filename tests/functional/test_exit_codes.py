@@ -17,9 +17,11 @@ import testtools
 
 from nova_lite.cmd import main
 from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.scenarios import drill as drills
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
+from tests.functional import test_scenarios
 
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
@@ -151,6 +153,7 @@ class ExitCodesTest(testtools.TestCase):
     def copy_and_stop(self):
         """Measure, copy, and stop the cloud; then break what it left."""
         self.exits(0, 'bench boot --count 1')
+        self.drill()
         self.exits(0, 'fault add --verb spawn')
         self.exits(1, 'bench boot --count 1')
         self.exits(0, 'fault clear')
@@ -171,6 +174,14 @@ class ExitCodesTest(testtools.TestCase):
         with contextlib.closing(sqlite3.connect(path)) as database, database:
             database.execute('DELETE FROM allocations WHERE consumer_id = ?', [server.id])
         self.exits(1, 'verify')
+
+    def drill(self):
+        """Run a drill, and one whose signal is not seen."""
+        for code, status in ((0, 'ACTIVE'), (1, 'ERROR')):
+            found = drills.parse('a', test_scenarios.drill_text(status))
+            name = 'nova_lite.lab.scenarios.drill.read'
+            with fixtures.MonkeyPatch(name, lambda _name, found=found: found):
+                self.exits(code, 'scenario run a')
 
     def interrupt(self, line, code):
         """Press Ctrl-C once a command that waits, or asks on its terminal, has begun."""

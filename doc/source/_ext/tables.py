@@ -10,6 +10,8 @@ import yaml
 
 import nova_lite
 from nova_lite import states
+from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import page
 from nova_lite.moves import kinds
 from nova_lite.states import transitions
 from tools.api_pages import coverage
@@ -100,6 +102,15 @@ def _of_step(step):
         back,
         ', '.join(f'``{name}``' for name in step.calls),
     )
+
+
+class Drills(docutils.SphinxDirective):
+    """``.. drills::``: a section for each drill of ``nova-lite scenario``."""
+
+    def run(self):
+        self.env.note_dependency(str(pathlib.Path(drills.__file__).parent / drills.DIRECTORY))
+        sections = '\n'.join(page.section(drills.read(name)) for name in drills.names())
+        return self.parse_text_to_nodes(sections, allow_section_headings=True)
 
 
 class Packages(docutils.SphinxDirective):
@@ -214,6 +225,7 @@ def setup(app):
     app.add_directive('api-operations', Operations)
     app.add_directive('api-reference', Reference)
     app.add_directive('budgets', Budgets)
+    app.add_directive('drills', Drills)
     app.add_directive('packages', Packages)
     app.add_directive('sagas', Sagas)
     app.add_directive('suites', Suites)

@@ -22,7 +22,7 @@ WITHOUT_DATA = {'stop', 'demo', 'completion', 'openstack'}
 # They need no cloud that runs, or report that none does.
 WITHOUT_CLOUD = {'up', 'demo', 'status', 'list', 'stop', 'completion'}
 # Actions that need no cloud.
-OF_FILES = {('snapshot', 'show'), ('saga', 'steps')}
+OF_FILES = {('snapshot', 'show'), ('saga', 'steps'), ('scenario', 'list'), ('scenario', 'show')}
 EXAMPLE = re.compile(
     r'^(?:Examples?:)? +(?:eval "\$\()?(nova-lite .*?)(?:\)"| > .+)?$', re.MULTILINE
 )

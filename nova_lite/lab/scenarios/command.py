@@ -1,0 +1,69 @@
+"""The command `nova-lite scenario`: lists and shows drills, runs one and prints its verdict."""
+
+import dataclasses
+import json
+import signal
+import sys
+import typing
+
+from nova_lite.lab.console import output
+from nova_lite.lab.scenarios import clients
+from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import page
+from nova_lite.lab.scenarios import running
+from nova_lite.terminal import text_tables
+
+PASSED, NOT_AS_EXPECTED = 0, 1
+RESULTS = {True: 'passed', False: 'not as expected'}
+
+
+def list_all(*, as_json: bool) -> None:
+    """Print all drills."""
+    found = [_summary(drills.read(name)) for name in drills.names()]
+
+    def show(found: list[dict[str, typing.Any]]) -> None:
+        columns = ('Name', 'Purpose', 'Cluster', 'Seconds')
+        text_tables.show(columns, [list(each.values()) for each in found])
+
+    output.show(found, show, as_json=as_json)
+
+
+def _summary(drill: drills.Drill) -> dict[str, typing.Any]:
+    return {
+        'name': drill.name,
+        'title': drill.title,
+        'cluster': drill.cluster,
+        'seconds': drill.seconds,
+    }
+
+
+def show(name: str, *, as_json: bool) -> None:
+    """Print one drill. Raise NoSuchDrill."""
+    drill = drills.read(name)
+    document = {**dataclasses.asdict(drill), 'cluster': drill.cluster}
+    output.show(document, lambda _found: print(page.text(drill)), as_json=as_json)
+
+
+def run(name: str, directory: str, *, as_json: bool) -> int:
+    """Run a drill in the cloud of a state directory. Return the exit code.
+
+    With JSON, the timeline is printed on standard error while it goes on.
+    """
+    drill = drills.read(name)
+    stream = sys.stderr if as_json else sys.stdout
+
+    def say(line: str) -> None:
+        print(line, file=stream, flush=True)
+
+    # The cloud is restored as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    timeline = running.Run(drill, clients.Cloud(directory), say).play()
+    result = RESULTS[timeline.is_as_expected]
+    if as_json:
+        found = {'scenario': name, 'result': result, 'timeline': timeline.as_json()}
+        print(json.dumps(found, indent=2))
+    else:
+        say(f'{drill.title}: {result}')
+        if drill.leaves:
+            say(drill.leaves)
+    return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED

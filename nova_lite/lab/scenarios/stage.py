@@ -1,0 +1,69 @@
+"""The state of a drill that runs: its values, its processes, and what must be undone."""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+import string
+import typing
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite.lab.scenarios import clients
+from nova_lite.lab.scenarios import processes
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+T = typing.TypeVar('T')
+
+LOOK_S = 0.1
+PREFIX = 'drill-'
+UNDO = 'undo'
+
+
+class NotAsExpected(exception.Conflict):
+    """The cloud did something else than the drill expects. It ends the drill, not the command."""
+
+    msg = '%(reason)s'
+
+
+class Stage:
+    """The state of one run. values: {name in the texts and arguments: value}
+
+    servers: {name: uuid}; undo: [(what is undone, function that undoes it)], oldest first
+    """
+
+    def __init__(self, cloud: clients.Cloud, values: dict[str, str], hosts: Sequence[str]) -> None:
+        self.cloud, self.values, self.hosts = cloud, values, hosts
+        self.servers: dict[str, str] = {}
+        self.undo: list[tuple[str, Callable[[], None]]] = []
+        self.processes = processes.Processes(cloud.directory)
+
+    def filled(self, value: typing.Any) -> typing.Any:
+        """Return a value of the drill's file with the values of its variables."""
+        return _filled(value, {**self.values, **self.servers})
+
+    def arguments(self, given: Json) -> Json:
+        """Return the arguments of a step, filled except for `undo`: the step may set its values."""
+        return {key: value if key == UNDO else self.filled(value) for key, value in given.items()}
+
+    def described(self, text: str, servers: Iterable[str]) -> str:
+        """Return a text for people. servers: variables in place of which it has names of servers"""
+        names = {name: f'{PREFIX}{name}' for name in servers}
+        return str(_filled(text, {**self.values, **names}))
+
+    @staticmethod
+    def wait(look: Callable[[], T], is_so: Callable[[T], bool], within_s: float) -> T:
+        """Call `look` until its result is so, at most for `within_s`. Return the last result."""
+        deadline = runtime.monotonic() + within_s
+        while not is_so(found := look()) and runtime.monotonic() < deadline:
+            runtime.sleep(LOOK_S)
+        return found
+
+
+def _filled(value: typing.Any, values: dict[str, str]) -> typing.Any:
+    if isinstance(value, str):
+        return string.Template(value).substitute(values)
+    if isinstance(value, list):
+        return [_filled(each, values) for each in value]
+    if isinstance(value, dict):
+        return {key: _filled(each, values) for key, each in value.items()}
+    return value
