@@ -86,24 +86,27 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 def _add_cloud(parser: argparse.ArgumentParser) -> None:
     """Add the options of the cloud in which the trace is replayed."""
     parser.add_argument(
+        '-f',
+        '--file',
+        metavar='FILE',
+        help='file that describes the cloud, as of `nova-lite up -f`',
+    )
+    parser.add_argument(
         '--cells',
         type=arguments.count,
-        default=1,
         metavar='N',
-        help='number of cells (default: %(default)s)',
+        help='number of cells (default: 1, or as in FILE)',
     )
     parser.add_argument(
         '--hosts',
         type=arguments.count,
-        default=100,
         metavar='N',
-        help='number of simulated hosts in each cell (default: %(default)s)',
+        help='number of simulated hosts in each cell (default: 100, or as in FILE)',
     )
     parser.add_argument(
         '--profile',
-        default='default',
         metavar='NAME|FILE',
-        help='profile of the hosts, which has their capacity (default: %(default)s)',
+        help='profile of the hosts, which has their capacity (default: default, or as in FILE)',
     )
     parser.add_argument(
         '--set',

@@ -13,6 +13,14 @@ from nova_lite.lab.replay import study_page
 from tests.fixtures import commands
 from tests.fixtures import traces
 
+CLOUD_FILE = """\
+profile: instant
+cells:
+  - hosts: 1
+    settings: {capacity: {vcpus: 4, memory_mb: 16384, disk_gb: 100}}
+  - hosts: 2
+    settings: {capacity: {vcpus: 8, memory_mb: 16384, disk_gb: 100}}
+"""
 VARY = ['ram_weight_multiplier=1,-1']
 COUNT = 150
 
@@ -130,6 +138,16 @@ class ReplayTest(testtools.TestCase):
         self.assertGreater(moves['migrated'], 0)
         self.assertGreater(moves['evacuated'], 0)
         self.assertEqual(found[0]['runs'], found[1]['runs'])
+
+    def test_cloud_of_a_file(self):
+        """Its hosts, their capacity and its options are those of the file."""
+        path = self.traces.write('cloud.yaml', *CLOUD_FILE.splitlines())
+        changes = {'cells': None, 'hosts': None, 'profile': None, 'vary': [], 'options': {}}
+        found = self.study('described', cloud_file=path, limit=20, **changes)
+        self.assertEqual((2, 3), (found['study']['cells'], found['study']['hosts']))
+        (run,) = found['runs']
+        self.assertGreater(run['summary']['rejected'], 0)
+        self.assertEqual(0, run['summary']['at_the_end']['empty_hosts'])
 
     def test_command(self):
         directory = self.directory('out')

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 import contextlib
 import dataclasses
+import functools
 import sys
 import typing
 
@@ -14,11 +15,12 @@ from nova_lite import exception
 from nova_lite.lab.launcher import embedded
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
+from nova_lite.lab.launcher.cloud_file import starting
 from nova_lite.lab.replay import tracked_hosts
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import manager as scheduler_manager
 from nova_lite.terminal import progress_display
-from nova_lite.wsgi import server
 
 LIMIT = 'max_placement_results'
 
@@ -57,13 +59,15 @@ class Cluster:
         return conf
 
 
-def settings(directory: str, **options: typing.Any) -> layout.Settings:
-    """Return the settings of a cloud. options: of layout.Settings"""
-    return layout.Settings(state_dir=directory, port=server.free_port(), **options)
+class Wanted(typing.NamedTuple):
+    """A cloud to start. described: the contents of the file that describes it, or None"""
+
+    settings: layout.Settings
+    described: file_settings.Described | None = None
 
 
 @contextlib.contextmanager
-def started(wanted: layout.Settings) -> Iterator[Cluster]:
+def started(wanted: Wanted) -> Iterator[Cluster]:
     """Start a cloud, and stop it at the end. In the block its daemons do not run.
 
     Placement and the identity service answer. The daemons would regard the claims of a study as
@@ -74,19 +78,28 @@ def started(wanted: layout.Settings) -> Iterator[Cluster]:
 
 
 @contextlib.contextmanager
-def running(wanted: layout.Settings, clock: typing.Any = None) -> Iterator[embedded.EmbeddedCloud]:
+def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.EmbeddedCloud]:
     """Start a cloud whose hosts have reported, and stop it at the end.
 
     clock: the Control of its clock, None if nobody changes that
     """
-    cloud = embedded.EmbeddedCloud(wanted)
+    cloud = embedded.EmbeddedCloud(wanted.settings)
+    described = wanted.described
     cloud.clock = clock
     cloud.places.prepare()
+    if described is not None:
+        starting.prepare(cloud.places, described)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
-    title = f'Starting a cloud: {wanted.cells} cells, {wanted.hosts} simulated hosts in each'
+    hosts = sum(layout.host_counts(wanted.settings.hosts, wanted.settings.cells))
+    title = f'Starting a cloud: {wanted.settings.cells} cells, {hosts} simulated hosts'
     try:
         with progress_display.Steps(title, stream=sys.stderr) as steps:
-            cloud.start(progress=steps.begin)
+            fill = None
+            if described is not None:
+                fill = functools.partial(starting.fill, cloud.places, described)
+            cloud.start(progress=steps.begin, fill=fill)
+            if described is not None:
+                starting.apply(cloud.places, described)
             steps.begin('reports of the hosts')
             cloud.wait_reported()
         try:

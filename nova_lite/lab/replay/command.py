@@ -74,7 +74,7 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
     options = given_options.parse(args.set)
     given_options.check(options)
     profile = args.profile
-    if os.path.exists(profile):
+    if profile is not None and os.path.exists(profile):
         profile = os.path.abspath(profile)
     return plans.Plan(
         trace=os.path.abspath(args.trace),
@@ -96,6 +96,7 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
         boots=args.boots,
         migrations=args.migrations,
         lose_host=args.lose_host,
+        cloud_file=None if args.file is None else os.path.abspath(args.file),
     )
 
 

@@ -8,17 +8,20 @@ import typing
 
 from nova_lite import exception
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.lab.replay import cluster
 from nova_lite.lab.replay import flavors as choices
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import trace as traces
 from nova_lite.lab.replay.readers import machine as machines
+from nova_lite.wsgi import server
 
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
 
 
 NO_OPTIONS: Mapping[str, Mapping[str, str]] = {}
+DEFAULTS: dict[str, typing.Any] = {'cells': 1, 'hosts': 100, 'profile': 'default'}
 # Of a cloud in which servers are booted: answers are read for each decision, so that none depends
 # on an earlier time, and no quota limits the trace.
 BOOTED: Mapping[str, Mapping[str, str]] = {
@@ -57,7 +60,8 @@ class Plan:
     flavors: path of a list of flavors, None for a flavor for each size
     reference: [vCPUs, MiB, GiB] of the flavor whose room is counted, None for the largest
     vary: texts as settings.of takes them
-    cells, hosts, profile, options, tuned: of the cloud, see layout.Settings
+    cells, hosts, profile, options, tuned: of the cloud, see layout.Settings; None if not given
+    cloud_file: path of a file that describes the cloud, as of `nova-lite up -f`
     boots: whether servers are booted, each setting in a cloud of its own
     migrations, lose_host: see disturbances, with boots only
     asks_always: whether to ask placement for candidates at each decision
@@ -73,15 +77,16 @@ class Plan:
     flavors: str | None
     reference: list[int] | None
     vary: list[str]
-    cells: int
-    hosts: int
-    profile: str
+    cells: int | None
+    hosts: int | None
+    profile: str | None
     options: dict[str, dict[str, str]]
     tuned: bool
     asks_always: bool = False
     boots: bool = False
     migrations: int = 0
     lose_host: bool = False
+    cloud_file: str | None = None
 
     def read(self) -> traces.Trace:
         """Return the trace. Raise TraceError, Empty, Changed."""
@@ -121,27 +126,44 @@ class Plan:
 
     def cloud(
         self, directory: str, options: Mapping[str, Mapping[str, str]] = NO_OPTIONS
-    ) -> layout.Settings:
-        """Return the settings of the cloud of a study in a directory. options: more of them"""
-        usual = BOOTED if self.boots else NO_OPTIONS
-        return cluster.settings(
-            os.path.join(directory, CLOUD),
-            cells=self.cells,
-            hosts=self.hosts,
-            profile=self.profile,
-            options=merged(usual, self.options, options),
-            tuned_placement=self.tuned,
-        )
+    ) -> cluster.Wanted:
+        """Return the cloud of a study in a directory. options: more of them
 
-    def describe(self, found: traces.Trace, chosen: choices.Flavors) -> dict[str, typing.Any]:
+        Raise the errors of the file that describes it.
+        """
+        state_dir = os.path.join(directory, CLOUD)
+        asked = {'cells': self.cells, 'hosts': self.hosts, 'profile': self.profile}
+        given = {name: value for name, value in asked.items() if value is not None}
+        chosen: dict[str, typing.Any] = {**given, 'options': self.options}
+        described = None
+        if self.cloud_file is not None:
+            described = file_settings.read(self.cloud_file, state_dir)
+            chosen = file_settings.merged(described, chosen, has_bus=False)
+        usual = BOOTED if self.boots else NO_OPTIONS
+        chosen['options'] = merged(usual, chosen.get('options', {}), options)
+        settings_of = layout.Settings(
+            state_dir=state_dir,
+            port=server.free_port(),
+            tuned_placement=self.tuned,
+            **{**DEFAULTS, **chosen},
+        )
+        return cluster.Wanted(settings_of, described)
+
+    def describe(
+        self, found: traces.Trace, chosen: choices.Flavors, wanted: cluster.Wanted
+    ) -> dict[str, typing.Any]:
         """Return the study for its results, without paths of this machine."""
+        cloud = wanted.settings
         return {
             **dataclasses.asdict(self),
             'trace': os.path.basename(self.trace),
             'digest': found.digest,
             'flavors': sorted({flavor.name for flavor in chosen.values()}),
             'reference': dataclasses.astuple(self.reference_of(chosen)),
-            'profile': os.path.basename(self.profile),
+            'cloud_file': self.cloud_file and os.path.basename(self.cloud_file),
+            'profile': os.path.basename(cloud.profile),
+            'cells': cloud.cells,
+            'hosts': sum(layout.host_counts(cloud.hosts, cloud.cells)),
             'arrivals': found.count,
             'began_s': found.began_s,
             'ended_s': found.ended_s,

@@ -61,6 +61,7 @@ class Study:
         self.plan = dataclasses.replace(plan, digest=self._trace.digest)
         self._flavors = plan.flavors_of(self._trace)
         self._reference = plan.reference_of(self._flavors)
+        self._wanted = plan.cloud(directory)
         self._is_interrupted = is_interrupted
         progress = progress or {}
         self._finished: list[Json] = progress.get('finished', [])
@@ -76,11 +77,13 @@ class Study:
             for setting in left:
                 self._finished.append(self._boot(setting))
         else:
-            with cluster.started(self.plan.cloud(self._directory)) as cloud:
+            with cluster.started(self._wanted) as cloud:
                 for setting in left:
                     self._finished.append(self._run(cloud, setting))
                     self._current = None
-        found = results.of(self.plan.describe(self._trace, self._flavors), self._finished)
+        found = results.of(
+            self.plan.describe(self._trace, self._flavors, self._wanted), self._finished
+        )
         results.write(self._directory, found)
         study_page.write(self._directory, found)
         self._trace.close()
@@ -127,7 +130,7 @@ class Study:
         self._remove_cloud()
         wanted = self.plan.cloud(self._directory, setting.options)
         with (
-            clocks.installed(wanted.state_dir) as clock,
+            clocks.installed(wanted.settings.state_dir) as clock,
             cluster.running(wanted, clock) as cloud,
         ):
             clock.freeze()
@@ -143,7 +146,7 @@ class Study:
                     self._keep(run.progress, None)
                     raise
             clock.resume()
-            verdict = verification.find(wanted.state_dir)
+            verdict = verification.find(wanted.settings.state_dir)
         found = [' '.join(each) for each in (*verdict.findings, *verdict.unsettled)]
         return {**_result(setting, run), 'verify': found}
 

@@ -98,9 +98,8 @@ def write(directory: str, found: Json) -> None:
 def about(found: Json) -> str:
     """Return the conditions of a study in one line."""
     study = found['study']
-    hosts = study['cells'] * study['hosts']
     return (
-        f'{study["arrivals"]:,} requests to {hosts:,} hosts in {study["cells"]} '
+        f'{study["arrivals"]:,} requests to {study["hosts"]:,} hosts in {study["cells"]} '
         f'cell{"s" if study["cells"] > 1 else ""}, profile {study["profile"]}, seed {study["seed"]}; '
         f'nova-lite {found["nova_lite"]}, placement {found["placement"]}'
     )
@@ -112,7 +111,7 @@ def cite(found: Json) -> str:
     return (
         f'Evaluated with nova-lite {found["nova_lite"]} (nova-lite replay; OpenStack placement '
         f'{found["placement"]}) on {study["trace"]} (SHA-256 {study["digest"][:16]}…, '
-        f'{study["arrivals"]:,} requests), {study["cells"] * study["hosts"]:,} hosts, seed '
+        f'{study["arrivals"]:,} requests), {study["hosts"]:,} hosts, seed '
         f'{study["seed"]}.'
     )
 

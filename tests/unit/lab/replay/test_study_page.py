@@ -54,7 +54,7 @@ def study(*names):
         'trace': 'a<b.csv',
         'arrivals': 9,
         'cells': 2,
-        'hosts': 600,
+        'hosts': 1200,
         'profile': 'default',
         'seed': 7,
         'reference': (16, 65536, 80),
