@@ -188,7 +188,7 @@ class ExternalNetworkForbidden(Forbidden):
 
 
 class NeighbourForbids(Forbidden):
-    """A neighbour service does not permit the user's request."""
+    """A neighbour service does not permit a request of the user, or one of ours for the user."""
 
     msg = 'The %(service)s service refuses: %(reason)s'
 

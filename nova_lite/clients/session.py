@@ -340,7 +340,9 @@ class Neighbour:
             return
         request = response.request
         LOG.debug('%s %s: %s %s', request.method, request.url, status, reason)
-        if status in (401, 403) and as_user:
+        if status == 403 and not as_user:
+            LOG.warning('The %s service forbids a request of ours: %s', self.title, reason)
+        if status == 403 or (status == 401 and as_user):
             raise exception.NeighbourForbids(service=self.title, reason=reason)
         if status >= 500 or status in (401, 429):
             raise exception.Unavailable(service=self.title, reason=f'{status} {reason}')

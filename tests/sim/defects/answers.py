@@ -36,6 +36,18 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'forbidden-requests-answered-500',
+        'a request is answered 500 if a neighbour forbids a request of ours for it',
+        'refused',
+        (
+            (
+                'clients/session.py',
+                'if status == 403 or (status == 401 and as_user):',
+                'if status in (401, 403) and as_user:',
+            ),
+        ),
+    ),
+    Defect(
         'failed-arrivals-completed',
         'a live migration whose last step fails has the status of one that succeeded',
         'refused',

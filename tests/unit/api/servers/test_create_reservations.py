@@ -150,6 +150,17 @@ class ReservationTest(create_base.Case):
         self.lapse()
         self.assertEqual(set(), self.reserved())
 
+    def test_what_the_volume_service_forbids(self):
+        """As in nova, the answer has its reason and no 500."""
+
+        def forbid(*_args, **_options):
+            raise exception.NeighbourForbids(service='volume', reason='a policy says so')
+
+        self.patch(self.volume, 'create_attachment', forbid)
+        body, options = self.body(**FIELDS), {'version': 'latest', 'text': 'a policy says so'}
+        self.refused('POST', '/servers', body, code=403, **options)
+        self.assertEqual([], self.rows())
+
     def test_what_was_not_given_back(self):
         self.api.conf.set_override('instances', 0, 'quota')
         delete, failed = self.volume.delete_attachment, []
