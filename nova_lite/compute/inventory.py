@@ -51,6 +51,8 @@ class Inventory:
         self._reported: dict[tuple[str, str], tuple[object, ...]] = {}
         self._registered: dict[str, tuple[object, ...]] = {}
         self._uuids: dict[str, str] = {}
+        # {node: its uuid before the cell forgot the host}
+        self._former: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
 
@@ -72,7 +74,7 @@ class Inventory:
         """Forget the reports about hosts, so that the next report has them completely."""
         with self._lock:
             for host in hosts:
-                self._forget(host)
+                self._former.update(self._forget(host))
 
     def withdraw(self, hosts: Iterable[str]) -> None:
         """Delete the providers of hosts whose services are gone.
@@ -81,17 +83,17 @@ class Inventory:
         """
         with self._lock:
             for host in hosts:
-                for uuid in self._forget(host):
+                for uuid in self._forget(host).values():
                     self._registration.withdraw(context.admin(), uuid)
 
-    def _forget(self, host: str) -> list[str]:
-        """Forget the reports about a host. Return the uuids of its nodes."""
-        uuids = []
+    def _forget(self, host: str) -> dict[str, str]:
+        """Forget the reports about a host. Return {node: uuid} of its nodes."""
+        uuids = {}
         for node in self._site.nodes[host]:
             self._reported.pop((host, node), None)
             if node in self._uuids:
-                uuids.append(self._uuids.pop(node))
-                self._registered.pop(uuids[-1], None)
+                uuids[node] = self._uuids.pop(node)
+                self._registered.pop(uuids[node], None)
         return uuids
 
     def note_disabled(self, hosts: Iterable[str]) -> bool:
@@ -133,8 +135,20 @@ class Inventory:
             )
             for host, node in batch:
                 if host in uuids:  # the other hosts have no service
-                    self._uuids[node] = uuids[host][node]
+                    self._replace(node, uuids[host][node])
                     self._reported[host, node] = news[host, node][0]
+
+    def _replace(self, node: str, uuid: str) -> None:
+        """Set the uuid of a node. Delete the provider of a former uuid, which has the node's name.
+
+        The comparison with placement may have registered it while the cell had no service of the
+        host.
+        """
+        former = self._former.get(node, uuid)
+        if former != uuid:
+            self._registration.withdraw(context.admin(), former)
+        self._former.pop(node, None)
+        self._uuids[node] = uuid
 
     def _register(self, facts: Facts) -> dict[str, exception.NovaLiteError]:
         """Register nodes in placement. Return {node uuid: error} of failures."""

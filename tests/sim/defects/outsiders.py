@@ -292,6 +292,12 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'former-nodes-keep-names',
+        'the provider of a former node keeps the name of a host whose service was deleted',
+        'administrators',
+        (('compute/inventory.py', '        if former != uuid:\n', '        if False:\n'),),
+    ),
+    Defect(
         'guests-keep-lost-ports',
         'a guest keeps a port that its owner took back, without an event, while a saga made the guest',
         'owners in cells',

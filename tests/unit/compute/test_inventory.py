@@ -1,5 +1,6 @@
 """Inventory: nodes and providers, against the real placement service."""
 
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
 from nova_lite.virt.sim import profile
 from tests.unit.compute import registering
@@ -102,6 +103,18 @@ class TestInventory(registering.RegisteringTest):
         self.report()
         self.assertEqual(node, self.node().uuid)
         self.assertEqual(providers, self.client.providers.list(self.ctxt))
+
+    def test_a_node_with_another_uuid(self):
+        """The service was deleted while the host was off, and its provider was registered again."""
+        self.report()
+        former = self.node().uuid
+        self.cell.db.write(compute_nodes.destroy, former)
+        self.cell.compute._inventory.forget(['host-1'])
+        self.report()
+        self.assertNotEqual(former, self.node().uuid)
+        found = {each.name: each.uuid for each in self.client.providers.list(self.ctxt)}
+        self.assertEqual(self.node().uuid, found['host-1'])
+        self.assertIn('VCPU', self.inventories())
 
     def test_changed_capacity(self):
         self.report()
