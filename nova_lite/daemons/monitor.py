@@ -17,7 +17,7 @@ THREADS = 4
 
 
 class Service(typing.NamedTuple):
-    """An HTTP service with its health checks and collectors; see service.Daemon.watch."""
+    """An HTTP service with its health checks and collectors; see lifetime.Daemon.watch."""
 
     name: str
     checks: Mapping[str, health.Check]

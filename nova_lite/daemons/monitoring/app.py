@@ -40,7 +40,7 @@ class Monitoring:
     """The WSGI application.
 
     daemons: the daemons of this process, read for each request; each has a name, checks and
-        collectors, see service.Daemon.watch
+        collectors, see lifetime.Daemon.watch
     """
 
     def __init__(self, daemons: Collection[Daemon]) -> None:
