@@ -7,8 +7,9 @@ program, would be ignored in silence.
 import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
+import glob
 import importlib.metadata
-import pathlib
+import os
 import typing
 
 from keystoneauth1 import exceptions
@@ -50,13 +51,13 @@ def group_of(section: str) -> str:
 def read(path: str) -> dict[str, dict[str, list[str]]]:
     """Return {group: {option: values}} of a configuration file.
 
-    Raises cfg.ConfigFileParseError for a file with wrong syntax, OSError for one that cannot be
-    read.
+    Raises cfg.ConfigFileParseError for a file with wrong syntax or without text, OSError for a file
+    that cannot be read.
     """
     sections: dict[str, dict[str, list[str]]] = {}
     try:
         cfg.ConfigParser(path, sections).parse()
-    except cfg.ParseError as error:
+    except (cfg.ParseError, UnicodeDecodeError) as error:
         raise cfg.ConfigFileParseError(path, str(error)) from error
     merged: dict[str, dict[str, list[str]]] = collections.defaultdict(dict)
     for section, values in sections.items():
@@ -82,13 +83,10 @@ def _files(conf: cfg.ConfigOpts) -> list[str]:
 
     oslo.config sorts the files of a directory by name and reads those that end with ".conf".
     """
-    named = [pathlib.Path(path) for path in conf.config_file or ()]
-    inside = [
-        path
-        for directory in conf.config_dir or ()
-        for path in sorted(pathlib.Path(directory).glob('*.conf'))
-    ]
-    return [str(path) for path in (*named, *inside)]
+    directories = conf.config_dirs or conf.config_dir or ()
+    patterns = [os.path.join(os.path.expanduser(path), '*.conf') for path in directories]
+    inside = [path for pattern in patterns for path in sorted(glob.glob(pattern))]
+    return [*map(os.path.expanduser, conf.config_file or ()), *inside]
 
 
 def plugins_of(files: Iterable[Sections]) -> dict[str, str]:

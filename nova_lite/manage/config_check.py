@@ -68,7 +68,7 @@ def nova_version() -> str:
 class Files:
     """Configuration files, read in order as a daemon reads them.
 
-    Raises cfg.Error for a file that cannot be read or has wrong syntax.
+    Raises cfg.Error for a file with wrong syntax, OSError for a file that cannot be read.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:

@@ -178,6 +178,26 @@ class FilesTest(testtools.TestCase):
         found = known_options.without_effect(conf)
         self.assertEqual(['a.conf'], [pathlib.Path(each.path).name for each in found])
 
+    def test_the_files_are_those_that_the_library_reads(self):
+        """Also of several directories and of the home directory, but no hidden ones."""
+        self.useFixture(fixtures.EnvironmentVariable('HOME', str(self.directory)))
+        paths = []
+        for name in ('first', 'second'):
+            (self.directory / name).mkdir()
+            paths.append(self.file('[libvirt]\nvirt_type = kvm\n', f'{name}/a.conf'))
+        self.file('[libvirt]\nvirt_type = kvm\n', 'first/.hidden.conf')
+        paths.append(self.file('[libvirt]\nvirt_type = kvm\n', 'named'))
+        argv = ['--config-dir', '~/first', '--config-dir', '~/second', '--config-file', '~/named']
+        found = known_options.without_effect(conf_module.make_conf(argv, files=[]))
+        self.assertEqual(sorted(paths), sorted(each.path for each in found))
+
+    def test_a_file_that_is_not_text(self):
+        path = self.directory / 'nova.conf'
+        path.write_bytes(b'\xff\xfe\n')
+        code, out, errors = self.run_check(str(path))
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn(str(path), errors)
+
 
 class TableTest(testtools.TestCase):
     def test_of_an_answer_of_the_generator(self):
