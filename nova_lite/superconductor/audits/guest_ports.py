@@ -32,7 +32,7 @@ class Audit:
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world
-        # {cell: the last host of the former run}. The next run continues there.
+        # {cell: the last host that the former run has asked}. The next run continues there.
         self._last_host: dict[str, str] = collections.defaultdict(str)
 
     def run(self) -> None:
@@ -59,7 +59,7 @@ class Audit:
     def _ports(self, cell: deployment.Cell, hosts: Iterable[str]) -> dict[str, dict[str, set[str]]]:
         """Return {host: {server uuid: ids of the ports of its guest}} of guests with ports.
 
-        A host that does not answer ends the search for this time.
+        A host that does not answer ends the search. The next run continues after this host.
         """
         found = {}
         for host in hosts:
@@ -67,6 +67,7 @@ class Audit:
                 has = self._world.compute(cell).guest_ports(context.admin(), host=host)
             except exception.NovaLiteError as error:
                 LOG.warning('Cannot compare the ports of guests on host %s: %s', host, error)
+                self._last_host[cell.uuid] = host
                 break
             ports = {uuid: set(ids) for uuid, ids in has.items() if ids}
             if ports:

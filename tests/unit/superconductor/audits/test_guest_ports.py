@@ -79,12 +79,15 @@ class AuditTest(testtools.TestCase):
         self.assertEqual([], self.asked)
 
     def test_a_host_that_does_not_answer(self):
-        """It ends the search, since each further host may take as long."""
+        """It ends the search, since each further host may take as long. The next run continues."""
         for host in ('host2', 'host3'):
             self.api.add_host(host)
         uuid = self.add(has=['one'])
         self.add(has=['two'], host='host2')
-        self.add(has=['three'], host='host3')
+        last = self.add(has=['three'], host='host3')
         self.guests['host2'] = exception.Unavailable(service='compute', reason='no reply')
         self.assertEqual([(uuid, 'one')], self.noted())
         self.assertEqual(['host1', 'host2'], self.asked)
+        self.asked.clear()
+        self.assertIn((last, 'three'), self.noted())
+        self.assertEqual(['host3'], self.asked)
