@@ -34,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parsers[name].add_argument(
             'scenario', metavar='SCENARIO', help='name of the drill, as `scenario list` shows it'
         )
+    parsers['run'].add_argument(
+        '--exam',
+        action='store_true',
+        help='hide the cause, print the symptom, and judge what you did: a JSON document in each line',
+    )
     for name in ('list', 'show'):
         parsers[name].set_defaults(**which_cloud.UNUSED)
 
@@ -46,4 +51,6 @@ def run(args: argparse.Namespace) -> int:
     if args.action == 'show':
         command.show(args.scenario, as_json=args.json)
         return 0
+    if args.exam:
+        return command.examine(args.scenario, args.state_dir)
     return command.run(args.scenario, args.state_dir, as_json=args.json)

@@ -89,6 +89,29 @@ class ScenarioTest(ScenarioTestCase):
         self.assertIn('A drill: not as expected', out)
         self.assert_restored()
 
+    def exam(self, lines, code=0):
+        """Return what the exam of a drill prints to a person who types lines."""
+        with fixtures.MonkeyPatch('sys.stdin', lines):
+            out = self.scenario('run', 'cell-database-down', '--exam', code=code)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def test_exam(self):
+        def lines():
+            yield 'nonsense\n'
+            self.control.post('cell', name='cell1', state='up')
+            yield '{"done": true}\n'
+
+        told, error, judged = self.exam(lines())
+        self.assertIn('UNKNOWN', told['symptom'])
+        self.assertNotIn('database', told['symptom'])
+        self.assertIn('must be', error['error'])
+        self.assertEqual('passed', judged['result'])
+        _told, judged = self.exam(iter(()), code=1)
+        self.assertIn('given up', [event['detail'] for event in judged['timeline']])
+        self.assertEqual('not as expected', judged['result'])
+        self.assertIn('has no exam', self.scenario('run', 'neutron-slow', '--exam', code=2))
+        self.assert_restored()
+
     def test_refused(self):
         self.assertIn('does not exist', self.scenario('run', 'nosuch', code=2))
         self.control.post('faults/add', verb='spawn')

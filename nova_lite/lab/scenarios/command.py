@@ -1,5 +1,6 @@
 """The command `nova-lite scenario`: lists and shows drills, runs one and prints its verdict."""
 
+from collections.abc import Callable
 import dataclasses
 import json
 import signal
@@ -11,9 +12,11 @@ from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
 from nova_lite.lab.scenarios import page
 from nova_lite.lab.scenarios import running
+from nova_lite.lab.scenarios import timeline as timelines
 from nova_lite.terminal import text_tables
 
 PASSED, NOT_AS_EXPECTED = 0, 1
+ANSWER = '{"done": true} or {"done": false}'
 RESULTS = {True: 'passed', False: 'not as expected'}
 
 
@@ -44,6 +47,37 @@ def show(name: str, *, as_json: bool) -> None:
     output.show(document, lambda _found: print(page.text(drill)), as_json=as_json)
 
 
+def examine(name: str, directory: str) -> int:
+    """Run the exam of a drill: JSON on both sides, a document in each line. Return the exit code.
+
+    The steps before are not printed while the exam goes on: they name the cause.
+    """
+    timeline = _play(name, directory, lambda _line: None, _hand_over)
+    result = RESULTS[timeline.is_as_expected]
+    _tell(scenario=name, result=result, timeline=timeline.as_json())
+    return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED
+
+
+def _hand_over(symptom: str, task: str) -> bool:
+    """Print the symptom and wait for {"done": true}. Return whether it came; False at the end."""
+    _tell(symptom=symptom, task=task, then=ANSWER)
+    for line in sys.stdin:
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if answer == {'done': True}:
+            return True
+        if answer == {'done': False}:
+            return False
+        _tell(error=f'The answer must be {ANSWER}')
+    return False
+
+
+def _tell(**document: typing.Any) -> None:
+    print(json.dumps(document), flush=True)
+
+
 def run(name: str, directory: str, *, as_json: bool) -> int:
     """Run a drill in the cloud of a state directory. Return the exit code.
 
@@ -55,9 +89,7 @@ def run(name: str, directory: str, *, as_json: bool) -> int:
     def say(line: str) -> None:
         print(line, file=stream, flush=True)
 
-    # The cloud is restored as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    timeline = running.Run(drill, clients.Cloud(directory), say).play()
+    timeline = _play(name, directory, say)
     result = RESULTS[timeline.is_as_expected]
     if as_json:
         found = {'scenario': name, 'result': result, 'timeline': timeline.as_json()}
@@ -67,3 +99,14 @@ def run(name: str, directory: str, *, as_json: bool) -> int:
         if drill.leaves:
             say(drill.leaves)
     return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED
+
+
+def _play(
+    name: str,
+    directory: str,
+    say: Callable[[str], None],
+    hand_over: running.HandOver | None = None,
+) -> timelines.Timeline:
+    # The cloud is restored as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)

@@ -20,6 +20,10 @@ class NoSuchDrill(exception.Invalid):
     msg = 'Scenario %(name)r does not exist.%(like)s `nova-lite scenario list` lists all.'
 
 
+class NoExam(exception.Invalid):
+    msg = 'Scenario %(name)s has no exam. Scenarios with an exam: %(known)s'
+
+
 class WrongDrill(exception.Invalid):
     msg = 'Scenario %(name)s: %(reason)s'
 
@@ -43,10 +47,24 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
+class Exam:
+    """The exam of a drill. after: text of the last step before somebody takes over
+
+    symptom, task: what that person is told; solved: signals that are judged
+    """
+
+    after: str
+    symptom: str
+    task: str
+    solved: Sequence[Step]
+
+
+@dataclasses.dataclass(frozen=True)
 class Drill:
     """A drill. hosts: {role of a host: cell}; roles with the same cell are in one cell
 
     seconds: about how long it takes; leaves: what stays changed in the cloud, '' for nothing
+    exam: None for a drill without exam
     """
 
     name: str
@@ -58,6 +76,7 @@ class Drill:
     steps: Sequence[Step]
     verify: str
     leaves: str = ''
+    exam: Exam | None = None
 
     @property
     def cluster(self) -> str:
@@ -99,7 +118,14 @@ def parse(name: str, text: str) -> Drill:
     except exception.Invalid as error:
         raise WrongDrill(name=name, reason=str(error)) from error
     steps = [_step(each) for each in found.pop('steps')]
-    return Drill(name=name, steps=steps, **{key: _plain(value) for key, value in found.items()})
+    exam = found.pop('exam', None)
+    if exam is not None:
+        solved = [_step(each) for each in exam.pop('solved')]
+        exam = Exam(solved=solved, **{key: _plain(value) for key, value in exam.items()})
+        if exam.after not in [step.text for step in steps[:-1]]:
+            raise WrongDrill(name=name, reason=f'no step before the last is {exam.after!r}')
+    plain = {key: _plain(value) for key, value in found.items()}
+    return Drill(name=name, steps=steps, exam=exam, **plain)
 
 
 def _hosts(count: int) -> str:

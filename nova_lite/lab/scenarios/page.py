@@ -30,13 +30,19 @@ def section(drill: drills.Drill) -> str:
     for kind, line in _steps(drill):
         lines.append(f'#. {"*Signal:* " if kind == "signal" else ""}{line}')
     lines += ['', 'Look at:', '', *(f'- {each}' for each in drill.look_at), '']
+    if drill.exam is not None:
+        lines += [f'Exam: {_named(drill, drill.exam.symptom)} {_named(drill, drill.exam.task)}', '']
     return '\n'.join(lines).replace('`', '``')
 
 
 def _steps(drill: drills.Drill) -> Iterator[tuple[str, str]]:
     """Yield (do or signal, text) of each step. Roles of hosts stay as names."""
+    for step in drill.steps:
+        yield 'signal' if step.is_signal else 'do', _named(drill, step.text)
+
+
+def _named(drill: drills.Drill, line: str) -> str:
+    """Return a text with the names of servers and the roles of hosts."""
     names = {name: SERVER.format(name) for name in drill.servers}
     names |= {name: name for name in (*drill.hosts, *drill.hosts.values())}
-    for step in drill.steps:
-        kind = 'signal' if step.is_signal else 'do'
-        yield kind, string.Template(step.text).safe_substitute(names)
+    return string.Template(line).safe_substitute(names)

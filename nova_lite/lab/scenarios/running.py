@@ -1,6 +1,8 @@
 """A run of a drill: its steps, the verdict of `verify`, and the return to the state before."""
 
 from collections.abc import Callable
+from collections.abc import Sequence
+import typing
 
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
@@ -10,6 +12,9 @@ from nova_lite.lab.scenarios import restoring
 from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import step_actions
 from nova_lite.lab.scenarios import timeline as timelines
+
+# A function of (symptom, task) that returns whether the task is to be judged.
+HandOver: typing.TypeAlias = Callable[[str, str], bool]
 
 RESET = '`nova-lite reset` returns the cloud to its first state'
 
@@ -23,21 +28,47 @@ class Run:
         self.drill, self.cloud = drill, cloud
         self.timeline = timelines.Timeline(say)
 
-    def play(self) -> timelines.Timeline:
-        """Play the drill; return its timeline. Raise NoPlaces, InUse, Unavailable."""
+    def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
+        """Play the drill; return its timeline. Raise NoExam, NoPlaces, InUse, Unavailable.
+
+        hand_over: for an exam, tells a person the symptom and the task, and returns when that
+            person is done: whether the task is to be judged. The rest of the steps is not played.
+        """
+        steps = self.drill.steps if hand_over is None else self._before_exam()
         restoring.require_no_faults(self.cloud)
         values = places.choose(self.drill, self.cloud)
         stage = stages.Stage(self.cloud, values, [values[role] for role in self.drill.hosts])
         try:
-            if self._steps(stage):
+            if self._steps(stage, steps) and (hand_over is None or self._examine(stage, hand_over)):
                 self._verify()
         finally:
             self._restore(stage)
         return self.timeline
 
-    def _steps(self, stage: stages.Stage) -> bool:
+    def _before_exam(self) -> Sequence[drills.Step]:
+        exam = self._exam
+        last = [step.text for step in self.drill.steps].index(exam.after)
+        return self.drill.steps[: last + 1]
+
+    @property
+    def _exam(self) -> drills.Exam:
+        if self.drill.exam is None:
+            known = [name for name in drills.names() if drills.read(name).exam is not None]
+            raise drills.NoExam(name=self.drill.name, known=', '.join(known))
+        return self.drill.exam
+
+    def _examine(self, stage: stages.Stage, hand_over: HandOver) -> bool:
+        """Hand over, and look for the signals of a solved task. Return whether all are seen."""
+        told = (self._exam.symptom, self._exam.task)
+        symptom, task = (stage.described(text, self.drill.servers) for text in told)
+        if not hand_over(symptom, task):
+            self.timeline.add(timelines.SIGNAL, 'The task is done', ok=False, detail='given up')
+            return False
+        return self._steps(stage, self._exam.solved)
+
+    def _steps(self, stage: stages.Stage, steps: Sequence[drills.Step]) -> bool:
         """Do the steps, up to the first that fails. Return whether all were as expected."""
-        for step in self.drill.steps:
+        for step in steps:
             kind = timelines.SIGNAL if step.is_signal else timelines.DO
             try:
                 given = stage.arguments(step.given)

@@ -105,6 +105,15 @@ STEP = {
     'minProperties': 2,
     'maxProperties': 2,
 }
+EXAM = schema_parts.whole(
+    {
+        'after': TEXT,
+        'symptom': TEXT,
+        'task': TEXT,
+        'solved': {'type': 'array', 'items': STEP, 'minItems': 1},
+    },
+    required=['after', 'symptom', 'task', 'solved'],
+)
 TEXTS = {'type': 'array', 'items': TEXT, 'minItems': 1}
 DRILL = schemas.Schema(
     schema_parts.whole(
@@ -122,6 +131,7 @@ DRILL = schemas.Schema(
             'steps': {'type': 'array', 'items': STEP, 'minItems': 2},
             'verify': {'enum': ['consistent']},
             'leaves': TEXT,
+            'exam': EXAM,
         },
         required=['title', 'purpose', 'hosts', 'seconds', 'look_at', 'steps', 'verify'],
     ),

@@ -27,6 +27,15 @@ CONTROL = {
 }
 
 
+EXAM = """seconds: 5
+exam:
+  after: {after}
+  symptom: See
+  task: Do
+  solved: [{{text: Seen, signal: {{get: /servers, status: 200}}}}]
+"""
+
+
 def variables(value):
     """Return the variables in the texts of a value."""
     if isinstance(value, str):
@@ -56,6 +65,22 @@ class CatalogueTest(testtools.TestCase):
                 known |= made
                 self.assertEqual(set(), variables(step.given) - known, (drill.name, step.text))
                 self.assertEqual(set(), variables(step.text) - known, (drill.name, step.text))
+
+    def test_exams(self):
+        """Their texts and signals use what the steps before them have set."""
+        for drill in self.drills:
+            if drill.exam is None:
+                continue
+            known = {*drill.hosts, *drill.hosts.values()}
+            for step in drill.steps:
+                known |= set(step.given.get('servers', ())) | set(step.given.get('keep', ()))
+                if step.text == drill.exam.after:
+                    break
+            self.assertEqual(set(), variables(drill.exam.symptom) - known, drill.name)
+            self.assertEqual(set(), variables(drill.exam.task) - known, drill.name)
+            for step in drill.exam.solved:
+                known |= set(step.given.get('servers', ()))
+                self.assertEqual(set(), variables(step.given) - known, (drill.name, step.text))
 
     def test_each_looks_and_changes(self):
         for drill in self.drills:
@@ -116,7 +141,10 @@ verify: consistent
 """
 
     def test_values(self):
-        drill = drills.parse('a', self.TEXT)
+        self.assertIsNone(drills.parse('a', self.TEXT).exam)
+        text = self.TEXT.replace('seconds: 5', EXAM.format(after='Boot $guest'))
+        drill = drills.parse('a', text)
+        self.assertEqual('See', drill.exam.symptom)
         self.assertEqual('Of two lines.', drill.purpose)
         self.assertEqual('2 cells with 2 hosts and 1 host without servers', drill.cluster)
         self.assertEqual([False, True], [step.is_signal for step in drill.steps])
@@ -134,6 +162,8 @@ verify: consistent
             ("at: 'servers.#', is: 1", "at: 'servers.#'"),
             ("at: 'servers.#', is: 1", "at: 'servers.#', is: 1, is_not: 2"),
             ("at: 'servers.#', is: 1", 'is: 1'),
+            ('seconds: 5', EXAM.format(after='No step')),
+            ('seconds: 5', EXAM.format(after='There is no other')),
         ):
             text = self.TEXT.replace(old, new)
             self.assertNotEqual(self.TEXT, text)
