@@ -5,7 +5,6 @@ that callers pass on. The sample file is generated from `list_opts`.
 """
 
 from collections.abc import Iterable
-import functools
 import importlib
 import pkgutil
 import types
@@ -14,7 +13,6 @@ from oslo_config import cfg
 from oslo_log import log
 from oslo_policy import opts as policy_options
 
-from nova_lite.private_apis import config as config_api
 from nova_lite.private_apis import messaging as messaging_api
 
 # The module of this package that has no options.
@@ -37,14 +35,6 @@ def register_all(conf: cfg.ConfigOpts) -> None:
         conf.register_opts(opts, group=group)
 
 
-@functools.cache
-def _registered() -> cfg.ConfigOpts:
-    # Registering takes milliseconds, and copying a tenth of that.
-    conf = cfg.ConfigOpts()
-    register_all(conf)
-    return conf
-
-
 def make_conf(
     argv: Iterable[str] = (),
     *,
@@ -56,7 +46,8 @@ def make_conf(
 
     files: paths to read; None: search the usual directories for PROG.conf and PROG.conf.d
     """
-    conf = config_api.copy_registered(_registered())
+    conf = cfg.ConfigOpts()
+    register_all(conf)
     conf(
         list(argv),
         project='nova-lite',
