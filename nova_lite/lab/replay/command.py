@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     Return 1 if `verify` has findings after whole boots.
     """
-    with _interrupts() as is_interrupted:
+    with interrupts() as is_interrupted:
         study = _study(args, is_interrupted)
         try:
             found = study.run()
@@ -101,7 +101,7 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
+def interrupts() -> Iterator[Callable[[], bool]]:
     """Return whether a signal has asked for the end, for the block. A second one ends at once."""
     asked: list[int] = []
 

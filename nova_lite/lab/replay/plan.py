@@ -15,6 +15,7 @@ from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import trace as traces
 from nova_lite.lab.replay.readers import machine as machines
+from nova_lite.virt.sim import profile
 from nova_lite.wsgi import server
 
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
@@ -129,7 +130,7 @@ class Plan:
     ) -> cluster.Wanted:
         """Return the cloud of a study in a directory. options: more of them
 
-        Raise the errors of the file that describes it.
+        Raise ProfileError, and the errors of the file that describes it.
         """
         state_dir = os.path.join(directory, CLOUD)
         asked = {'cells': self.cells, 'hosts': self.hosts, 'profile': self.profile}
@@ -147,6 +148,9 @@ class Plan:
             tuned_placement=self.tuned,
             **{**DEFAULTS, **chosen},
         )
+        if described is None:
+            # A wrong profile would end the start of the cloud.
+            profile.load(settings_of.profile)
         return cluster.Wanted(settings_of, described)
 
     def describe(
