@@ -60,6 +60,10 @@ COMMANDS = {
 MODULES = {'status': 'cloud_status'}
 
 
+# They start a cloud, or compare no times with those of a cloud.
+TIMELESS = ('up', 'fork', 'stop', 'env', 'openstack', 'logs')
+
+
 def module_of(name: str) -> str:
     """Return the name of a subcommand's module in this package."""
     return MODULES.get(name, name.replace('-', '_'))
@@ -104,8 +108,7 @@ def _choose(args: argparse.Namespace) -> None:
 
 def _clock(args: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
     """Return a context with the time of the cloud whose files the subcommand reads."""
-    is_start = args.command in ('up', 'fork')
-    directory = None if is_start else getattr(args, 'state_dir', None)
+    directory = None if args.command in TIMELESS else getattr(args, 'state_dir', None)
     if directory is None or not state_dir.has_clock(directory):
         return contextlib.nullcontext()
     # Few clouds have another time.

@@ -13,10 +13,12 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import breakpoints
 from nova_lite.lab.console import injected_faults
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
+from nova_lite.lab.launcher import state_dir
 
 NOT_RUNNING, STARTING, RUNNING = 'not running', 'starting or stopping', 'running'
 ANSWER_S = 10
@@ -40,7 +42,7 @@ def read(directory: str) -> Json:
     health_urls, metrics_urls: by process; that of a cloud in one process is called all
     """
     found = running.read(directory)
-    urls = _health_urls(directory)
+    urls = None if found is None else _health_urls(directory)
     if found is None or urls is None:
         pid = lock.holder(directory)
         state = NOT_RUNNING if pid is None else STARTING
@@ -98,6 +100,10 @@ def _health_urls(directory: str) -> dict[str, str] | None:
             return urls
     except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:
+        reason = messages.cause(error) if isinstance(error, OSError) else 'it is not JSON'
+        path, up = os.path.join(directory, layout.HEALTH), state_dir.command('up', directory)
+        raise state_dir.Unreadable(path=path, reason=reason, up=up) from error
 
 
 def _problems(name: str, url: str) -> list[str]:

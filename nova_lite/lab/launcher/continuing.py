@@ -108,11 +108,13 @@ def resume(
 ) -> None:
     """Complete the work of a killed process, and begin with a snapshot if there is one.
 
+    Raise Spoiled if the files of a cloud are not whole.
     fresh: see `begin`. The work is then not completed, because all files are deleted and this
         release may be unable to complete it
     """
     if not fresh:
         complete(places)
+        shape.require_files(places.root)
     if snapshot is not None:
         begin(snapshot, places, fresh=fresh)
 

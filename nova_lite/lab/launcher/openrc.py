@@ -4,11 +4,13 @@ This module imports no client, which halves the start of `nova-lite env`.
 """
 
 import os
+import typing
 import urllib.parse
 
 import yaml
 
 from nova_lite import exception
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
@@ -50,8 +52,7 @@ def variables(path: str, name: str) -> dict[str, str]:
 
     If the environment has a proxy, no_proxy is one of the variables.
     """
-    with open(path) as file:
-        clouds = yaml.safe_load(file)['clouds']
+    clouds = _clouds(path)
     if name not in clouds:
         raise exception.Invalid(reason=f'{path} has no cloud {name}, only {", ".join(clouds)}')
     chosen = clouds[name]
@@ -63,3 +64,21 @@ def variables(path: str, name: str) -> dict[str, str]:
         'OS_IDENTITY_API_VERSION': str(chosen['identity_api_version']),
         **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname or '']),
     }
+
+
+def _clouds(path: str) -> dict[str, typing.Any]:
+    """Return {name: cloud} of a clouds.yaml. Raise Unreadable."""
+    try:
+        with open(path, encoding='utf-8') as file:
+            found = yaml.safe_load(file)
+    except (OSError, UnicodeError) as error:
+        reason = messages.cause(error)
+    except yaml.YAMLError:
+        reason = 'it is not YAML'
+    else:
+        clouds = found.get('clouds') if isinstance(found, dict) else None
+        if isinstance(clouds, dict) and all('auth' in each for each in clouds.values()):
+            return clouds
+        reason = 'it has no clouds'
+    up = state_dir.command('up', os.path.dirname(path))
+    raise state_dir.Unreadable(path=path, reason=reason, up=up)

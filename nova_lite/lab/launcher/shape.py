@@ -103,6 +103,32 @@ def record(directory: str, settings: Mapping[str, typing.Any]) -> str:
     return _path(directory)
 
 
+def require_files(directory: str) -> None:
+    """Raise Spoiled if a file of a cloud is missing or empty that its next start would make anew.
+
+    The new file would not belong to the others: an API database without servers, for example, lets
+    the hosts destroy their guests. A cloud whose first start has not ended is not checked.
+    """
+    if not os.path.exists(os.path.join(directory, 'clouds.yaml')):
+        return
+    found = recorded(directory)
+    if not found:
+        raise kept_files.spoiled(directory, _path(directory), 'it is missing')
+    before = layout.Settings(state_dir=directory, cells=found['cells'], hosts=found['hosts'])
+    places = layout.Layout(before)
+    paths = [os.path.join(directory, layout.SECRETS)]
+    if found['databases'] == FILES:
+        names = (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names)
+        paths += [os.path.join(directory, 'db', f'{name}.sqlite') for name in names]
+    paths.append(os.path.join(directory, 'db', f'{layout.SIMCLOUD}.sqlite'))
+    paths += map(places.guests_path, places.cell_names)
+    for path in paths:
+        if not os.path.exists(path):
+            raise kept_files.spoiled(directory, path, 'it is missing')
+        if os.path.isfile(path) and not os.path.getsize(path):
+            raise kept_files.spoiled(directory, path, 'it is empty')
+
+
 def _of(settings: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     shape = {'databases': _databases(settings.get('database'))}
     return {**shape, **{name: settings[name] for name in COUNTED}}

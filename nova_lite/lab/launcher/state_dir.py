@@ -12,6 +12,7 @@ from oslo_config import cfg
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite.lab.console import arguments
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import deployment
 
 # Variables that name a cloud: by its state directory, or by a file in its state directory.
@@ -163,6 +164,8 @@ def control_conf(directory: str) -> cfg.ConfigOpts:
         found = conf_module.make_conf(files=[path])
     except (cfg.Error, UnicodeError) as error:
         raise Unreadable(path=path, reason=deployment.one_line(error), up=up) from error
+    except OSError as error:
+        raise Unreadable(path=path, reason=messages.cause(error), up=up) from error
     if not found.api_database.connection:
         raise Unreadable(path=path, reason='it has no [api_database]connection', up=up)
     return found

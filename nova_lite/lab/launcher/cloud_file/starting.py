@@ -27,6 +27,8 @@ SWITCHES: dict[str, tuple[str, dict[str, typing.Any]]] = {
 
 def prepare(places: layout.Layout, described: settings.Described | None) -> None:
     """Write the files of a state directory that a start reads. places: held, and prepared"""
+    # The end of the start reads the users. It is refused now if their file is damaged.
+    client_config.users(places.root)
     is_new = not os.path.exists(places.clouds_path)
     if described is None:
         kept.write(places.settings, None, done=True)
