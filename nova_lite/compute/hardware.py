@@ -29,6 +29,10 @@ class Hardware:
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
         if (self._shared or frozenset()) & (self._dedicated or frozenset()):
             raise InvalidSet(option=SHARED, reason=f'it has CPUs of {DEDICATED}')
+        for name, numbers in zip(OPTIONS, (self._shared, self._dedicated), strict=True):
+            if numbers is not None and options.reserved_host_cpus:
+                reason = 'reserved_host_cpus is set. CPUs in neither set are reserved'
+                raise InvalidSet(option=name, reason=reason)
         self._divided = functools.cache(self._divide)
 
     def nodes(self, node: str) -> topology.Host:
@@ -71,8 +75,8 @@ class Hardware:
 
 
 def _set(options: cfg.ConfigOpts, name: str) -> frozenset[int] | None:
-    """Return the CPUs of an option, or None if it is unset. Raise InvalidSet."""
-    if options[name] is None:
+    """Return the CPUs of an option, or None if it is unset or empty. Raise InvalidSet."""
+    if not options[name]:
         return None
     try:
         return masks.cpus(options[name])

@@ -88,7 +88,8 @@ OPTS = [
         deprecated_group='DEFAULT',
         default=0,
         min=0,
-        help='Number of vCPUs of each host that are reserved and not available to servers.',
+        help='Number of vCPUs of each host that are reserved and not available to servers. It must be 0 '
+        'with cpu_shared_set or cpu_dedicated_set: CPUs in neither set are reserved.',
     ),
     cfg.IntOpt(
         'reserved_host_memory_mb',

@@ -43,11 +43,17 @@ class HardwareTest(testtools.TestCase):
         self.assertEqual(131072 // 2 * 256, small.total)
         self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
 
+    def test_an_empty_set_is_unset(self):
+        made = self.hardware('extends: nfv', cpu_shared_set='', cpu_dedicated_set='')
+        self.assertEqual((8, 56), (made.nodes('node').shared, made.nodes('node').dedicated))
+
     def test_refuses_sets_that_do_not_exist(self):
         for options, reason in (
             ({'cpu_shared_set': '0-64'}, 'it has CPUs that node node lacks'),
             ({'cpu_shared_set': '0', 'cpu_dedicated_set': '0-1'}, 'it has CPUs of cpu_ded'),
             ({'cpu_dedicated_set': 'a'}, "Invalid inclusion expression 'a'"),
+            ({'cpu_shared_set': '0', 'reserved_host_cpus': 1}, 'reserved_host_cpus is set'),
+            ({'cpu_dedicated_set': '0', 'reserved_host_cpus': 1}, 'reserved_host_cpus is set'),
         ):
             with self.subTest(options):
                 error = self.assertRaises(
