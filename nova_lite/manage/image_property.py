@@ -15,6 +15,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import images
 from nova_lite.manage import command
 
@@ -72,6 +73,13 @@ class WrongState(exception.Invalid):
     msg = (
         'Server %(uuid)s is %(state)s. Stop or shelve it first: the properties of a guest that runs '
         'do not change.'
+    )
+
+
+class NodesKept(exception.Invalid):
+    msg = (
+        'Server %(uuid)s has a guest, whose NUMA nodes, pinned CPUs and page size do not change. '
+        'Offload it first.'
     )
 
 
@@ -138,6 +146,9 @@ def set_(deployment: command.Deployment, args: command.Args) -> int:
     except exception.InstanceNotFound as error:
         print(error)
         return 2
+    except exception.Invalid as error:
+        print(error)
+        return 6
     deployment.api_db.write(_change_spec, args.uuid, properties)
     return 0
 
@@ -160,15 +171,35 @@ def _find(deployment: command.Deployment, uuid: str) -> tuple[cells.Cell, rows.R
 
 
 def _record(connection: sa.Connection, uuid: str, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Change the record in its cell. Return all properties. Raise WrongState."""
+    """Change the record in its cell. Return all properties.
+
+    Raise WrongState, NodesKept, or Invalid if the flavor and the properties contradict.
+    """
     row = instances.lock(connection, uuid)
     if row.task_state is not None or row.vm_state not in _values(WITHOUT_GUEST):
         raise WrongState(uuid=uuid, state=row.task_state or row.vm_state)
-    properties = {**(row.image_properties or {}), **wanted}
+    former = row.image_properties or {}
+    properties = {**former, **wanted}
+    if _topology(row, properties) != _topology(row, former) and row.host is not None:
+        raise NodesKept(uuid=uuid)
     instances.update(
         connection, uuid, {'image_properties': properties}, expect_task=[row.task_state]
     )
     return properties
+
+
+def _topology(row: rows.Row, properties: Mapping[str, str]) -> tuple[object, ...]:
+    """Return the NUMA nodes of a guest, with pages and CPUs. Raise Invalid for a contradiction."""
+    asked = constraints.Asked(
+        vcpus=row.vcpus,
+        memory_mb=row.memory_mb,
+        specs=row.flavor.get('extra_specs') or {},
+        properties=properties,
+        flavor_name=row.flavor['name'],
+        image_name='',
+        image_id=row.image_ref or '',
+    )
+    return constraints.of(asked).topology
 
 
 def _values(members: Iterable[states.VmState]) -> set[str]:

@@ -84,6 +84,19 @@ class ImagePropertyTest(base.ManageTest):
             self.assertIn(text, self.set(uuid, *assignments, code=code))
         self.assertEqual(({'hw_disk_bus': 'ide'},) * 2, self.records(uuid))
 
+    def test_numa_nodes_change_only_without_a_guest(self):
+        guest = {'host': 'host1', 'node': 'host1'}
+        for state, columns in (('stopped', guest), ('shelved', guest), ('shelved_offloaded', {})):
+            uuid = self.server({}, vm_state=state, **columns)
+            # The flavor has 2 CPUs.
+            self.assertIn('NUMA', self.set(uuid, 'hw_numa_nodes=3', code=6))
+            if columns:
+                self.assertIn('Offload it first', self.set(uuid, 'hw_numa_nodes=2', code=6))
+                self.assertEqual(({}, {}), self.records(uuid))
+            else:
+                self.set(uuid, 'hw_numa_nodes=2')
+                self.assertEqual(({'hw_numa_nodes': '2'},) * 2, self.records(uuid))
+
     def test_states_in_which_it_is_refused(self):
         for columns in (
             {'vm_state': 'active'},
