@@ -34,7 +34,7 @@ RELEASES: dict[str, Release] = {
             'Destination': '1.0',
             'Flavor': '1.0',
             'ImageMeta': '1.0',
-            'Instance': '1.0',
+            'Instance': '1.1',
             'InstanceGroup': '1.0',
             'RequestGroup': '1.0',
             'RequestSpec': '1.0',

@@ -17,6 +17,7 @@ from nova_lite.compute import config_drives
 from nova_lite.compute import guests
 from nova_lite.compute import replies
 from nova_lite.compute import site
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.virt import driver as protocol
@@ -62,6 +63,7 @@ def make(
     claim(site, node, instance, block_devices)
     devices, lost = connect(site, ctxt, node, instance, block_devices)
     spec = guests.spec_of(site.conf, instance, block_devices=devices, image_id=arrival.image_id)
+    spec = with_nodes(site, node, spec, instance)
     spec = config_drives.written(site.conf, spec, instance, devices)
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
@@ -95,13 +97,35 @@ def claim(
     Raises NoCapacity.
     """
     spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
-    wanted = claims.amounts(spec)
+    guest = guests.constraints_of(instance)
+    wanted = claims.amounts(spec, pinned=len(guest.dedicated))
     try:
-        site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
+        _claim(site, node, instance.uuid, wanted=wanted, guest=guest)
     except exception.NoCapacity:
         if not site.inventory.reread_ratios(node):
             raise
-        site.claims.claim(node, instance.uuid, wanted, site.inventory.limits(node))
+        _claim(site, node, instance.uuid, wanted=wanted, guest=guest)
+
+
+def _claim(
+    site: site.Site,
+    node: str,
+    uuid: str,
+    *,
+    wanted: claims.Amounts,
+    guest: constraints.Constraints,
+) -> None:
+    ask = None
+    if guest.nodes:
+        ask = claims.Ask(guest, site.hardware.nodes(node), site.inventory.ratios(node))
+    site.claims.claim(node, uuid, wanted, site.inventory.limits(node), ask=ask)
+
+
+def with_nodes(
+    site: site.Site, node: str, spec: model.GuestSpec, instance: objects.Instance
+) -> model.GuestSpec:
+    """Return a guest's definition with the parts of NUMA nodes that it has claimed on the node."""
+    return site.claims.with_nodes(node, spec, guests.constraints_of(instance))
 
 
 def connect(

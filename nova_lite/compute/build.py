@@ -16,7 +16,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
-from nova_lite.compute import claims
+from nova_lite.compute import arrivals
 from nova_lite.compute import config_drives
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
@@ -128,7 +128,7 @@ class Build:
     def _provide(self) -> guest_work.Work[None]:
         """Claim resources, create ports and volumes, create the guest, update the record."""
         order = self._order
-        self._claim()
+        arrivals.claim(self._site, self._node, self._instance, order.block_devices)
         if order.requested_networks != NO_NETWORKS:
             self._site.plugs.expect((self._host, self._uuid))
             self._network_info = yield from guest_work.persist(self._allocate_ports)
@@ -156,17 +156,6 @@ class Build:
         yield from self._take_back(keep_volumes=False)
         self._site.placement.delete_allocations(self._ctxt, self._uuid, force=True)
 
-    def _claim(self) -> None:
-        """Claim on the host. Read the allocation ratios again first if they do not suffice."""
-        site, node = self._site, self._node
-        wanted = claims.amounts(self._spec())
-        try:
-            site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
-        except exception.NoCapacity:
-            if not site.inventory.reread_ratios(node):
-                raise
-            site.claims.claim(node, self._uuid, wanted, site.inventory.limits(node))
-
     def _allocate_ports(self) -> session.Jsons:
         """Allocate ports. A repetition after an error finds the ports of the former attempt."""
         again, self._order.again = self._order.again, True
@@ -183,8 +172,9 @@ class Build:
     def _spawn(self) -> guest_work.Work[model.Job]:
         self._spawned = True
         try:
+            spec = arrivals.with_nodes(self._site, self._node, self._spec(), self._instance)
             job = self._site.driver.spawn(
-                self._node, self._with_drive(self._spec()), key=self._key('spawn')
+                self._node, self._with_drive(spec), key=self._key('spawn')
             )
         except exception.Unavailable as error:
             error.reschedule = True

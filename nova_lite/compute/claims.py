@@ -1,45 +1,79 @@
 """Claims: resources of the nodes of this process that guests use or will use.
 
 Placement has decided already. The host checks its actual resources as well, because placement does
-not know guests of failed moves, other remains, and builds with outdated answers. Nothing is stored:
-the sum of a node is read from the driver.
+not know guests of failed moves, other remains, and builds with outdated answers, and because only
+the host chooses CPUs and pages of NUMA nodes. Nothing is stored: the sum of a node is read from the
+driver.
 """
 
 import collections
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
+import dataclasses
 import typing
 
 import os_resource_classes as orc
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+from nova_lite.virt import topology
 
 CLASSES = (orc.VCPU, orc.MEMORY_MB, orc.DISK_GB)
 
-# {resource class: amount}, and {guest uuid: amounts} of a node.
+# {resource class: amount}. VCPU does not count pinned CPUs.
 Amounts: typing.TypeAlias = Mapping[str, float]
-Held: typing.TypeAlias = dict[str, Amounts]
 
 
-def amounts(spec: model.GuestSpec) -> Amounts:
-    """Return {resource class: amount} of a guest's definition."""
-    return {orc.VCPU: spec.vcpus, orc.MEMORY_MB: spec.memory_mb, orc.DISK_GB: spec.disk_gb}
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """The resources of one guest. A guest that moves within its node may hold parts twice."""
+
+    amounts: Amounts
+    numa: tuple[topology.Held, ...] = ()
+
+
+# {guest uuid: claim} of a node.
+Held: typing.TypeAlias = dict[str, Claim]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """A guest's request for parts of NUMA nodes. host, ratios: those of the node"""
+
+    guest: constraints.Constraints
+    host: topology.Host
+    ratios: fitting.Ratios
+
+
+def amounts(spec: model.GuestSpec, *, pinned: int = 0) -> Amounts:
+    """Return {resource class: amount} of a guest's definition. pinned: number of dedicated CPUs"""
+    return {orc.VCPU: spec.vcpus - pinned, orc.MEMORY_MB: spec.memory_mb, orc.DISK_GB: spec.disk_gb}
 
 
 class Claims:
-    """The claims of all nodes of a driver."""
+    """The claims of all nodes of a driver.
 
-    def __init__(self, driver: protocol.Driver) -> None:
+    noted: function that is told of each node of which a guest holds other CPUs or pages now
+    """
+
+    def __init__(
+        self, driver: protocol.Driver, noted: Callable[[str], None] = lambda node: None
+    ) -> None:
         self._driver = driver
+        self._noted = noted
         self._lock = runtime.Lock()
         self._nodes: dict[str, Held] = {}
 
-    def claim(self, node: str, guest: str, wanted: Amounts, limits: Amounts) -> None:
-        """Claim `wanted` ({class: amount}) for a guest, in place of its former claim.
+    def claim(
+        self, node: str, guest: str, wanted: Amounts, limits: Amounts, *, ask: Ask | None = None
+    ) -> None:
+        """Claim `wanted` for a guest, in place of its former amounts.
 
         limits: {class: amount} that all claims of the node together may have
         Raises NoCapacity, without any change.
@@ -47,30 +81,69 @@ class Claims:
         with self._lock:
             held = self._of(node)
             for name in CLASSES:
-                used = sum(part[name] for owner, part in held.items() if owner != guest)
+                used = sum(part.amounts[name] for owner, part in held.items() if owner != guest)
                 if wanted[name] and used + wanted[name] > limits[name]:
                     raise exception.NoCapacity(
                         reason=f'{node} has {limits[name] - used:g} of {name} left, '
                         f'{wanted[name]} are needed'
                     )
-            held[guest] = wanted
+            former = held[guest].numa if guest in held else ()
+            numa = _with_nodes(node, held, former, ask)
+            held[guest] = Claim(wanted, numa)
+        self._note(node, former, numa)
+
+    def with_nodes(
+        self, node: str, spec: model.GuestSpec, guest: constraints.Constraints
+    ) -> model.GuestSpec:
+        """Return a guest's definition with the parts of NUMA nodes that it has claimed."""
+        if not guest.nodes:
+            return spec
+        with self._lock:
+            claim = self._of(node).get(spec.uuid)
+            numa = _held_for(guest, claim.numa if claim else ())
+        return dataclasses.replace(spec, numa=numa)
+
+    def keep_nodes(self, node: str, spec: model.GuestSpec) -> model.GuestSpec:
+        """Return a guest's new definition with the parts of NUMA nodes that it holds."""
+        with self._lock:
+            claim = self._of(node).get(spec.uuid)
+        if claim is None or not claim.numa:
+            return spec
+        return dataclasses.replace(spec, numa=claim.numa[-1])
 
     def release(self, node: str, guest: str) -> None:
         """Release the claim of a guest, if there is one."""
         with self._lock:
-            self._of(node).pop(guest, None)
+            claim = self._of(node).pop(guest, None)
+        self._note(node, claim.numa if claim else (), ())
 
     def release_old(self, node: str, guest: str, before: Held) -> None:
         """Release the claim of a guest unless it has changed. before: former result of `held`"""
         with self._lock:
-            held = self._of(node)
-            if guest in held and held[guest] is before.get(guest):
-                del held[guest]
+            held, old = self._of(node), before.get(guest)
+            if old is None or held.get(guest) is not old:
+                return
+            del held[guest]
+        self._note(node, old.numa, ())
 
     def held(self, node: str) -> Held:
-        """Return {guest: amounts} of the node's current claims, for `refresh`."""
+        """Return {guest: claim} of the node's current claims, for `refresh`."""
         with self._lock:
             return dict(self._of(node))
+
+    def numa(self, node: str, *, occupied: bool) -> dict[str, list[topology.Json]]:
+        """Return {guest: parts of NUMA nodes} of the guests that hold some, as plain values.
+
+        occupied: whether the driver has guests on the node
+        """
+        with self._lock:
+            if not occupied and node not in self._nodes:
+                return {}
+            return {
+                guest: [held.to_dict() for held in claim.numa]
+                for guest, claim in sorted(self._of(node).items())
+                if claim.numa
+            }
 
     def settle(self, node: str, guest: str) -> None:
         """Set the claim of a guest to its resources on the node. Drop it if the guest is absent."""
@@ -80,8 +153,10 @@ class Claims:
             there = []
         with self._lock:
             held = self._of(node)
-            held.pop(guest, None)
+            former = held.pop(guest, None)
             held.update(_claims_of(there))
+            numa = held[guest].numa if guest in held else ()
+        self._note(node, former.numa if former else (), numa)
 
     def refresh(
         self, node: str, guests: Iterable[model.Guest], keep: Collection[str], before: Held
@@ -96,14 +171,16 @@ class Claims:
             for guest, part in self._of(node).items():
                 if guest in keep or part is not before.get(guest):
                     found[guest] = part
-            self._nodes[node] = found
+            former, self._nodes[node] = _numa_of(self._nodes[node]), found
+            numa = _numa_of(found)
+        self._note(node, former, numa)
 
     def used(self, node: str) -> Amounts:
         """Return {class: amount} of all claims of the node together."""
         with self._lock:
             total: collections.Counter[str] = collections.Counter()
             for part in self._of(node).values():
-                total.update(part)
+                total.update(part.amounts)
             return {name: total[name] for name in CLASSES}
 
     def _of(self, node: str) -> Held:
@@ -111,12 +188,45 @@ class Claims:
             self._nodes[node] = _claims_of(self._driver.list_guests(node))
         return self._nodes[node]
 
+    def _note(self, node: str, before: object, after: object) -> None:
+        if before != after:
+            self._noted(node)
+
+
+def _with_nodes(
+    node: str, held: Held, former: tuple[topology.Held, ...], ask: Ask | None
+) -> tuple[topology.Held, ...]:
+    """Return the parts of NUMA nodes that a guest held, and those it wants, if it lacks them."""
+    if ask is None or _held_for(ask.guest, former):
+        return former
+    parts = [part for claim in held.values() for part in claim.numa]
+    found = fitting.fit(fitting.rooms(ask.host, parts), ask.guest, ask.ratios)
+    if isinstance(found, fitting.Misfit):
+        raise exception.NoCapacity(reason=f'{node}: {found.reason}')
+    return (*former, found)
+
+
+def _held_for(
+    guest: constraints.Constraints, numa: Iterable[topology.Held]
+) -> topology.Held | None:
+    """Return the parts that were chosen for a guest with these constraints, or None."""
+    return next((held for held in numa if held.request == guest.request), None)
+
+
+def _numa_of(held: Held) -> dict[str, tuple[topology.Held, ...]]:
+    return {guest: claim.numa for guest, claim in held.items() if claim.numa}
+
 
 def _claims_of(guests: Iterable[model.Guest]) -> Held:
-    """Return {guest: amounts}. Of a guest that is listed twice, the larger amounts count."""
+    """Return {guest: claim}. Of a guest that is listed twice, the larger amounts count."""
     found: Held = {}
     for guest in guests:
-        part = amounts(guest.spec)
-        former = found.get(guest.uuid, part)
-        found[guest.uuid] = {name: max(part[name], former[name]) for name in CLASSES}
+        numa = guest.spec.numa
+        part = amounts(guest.spec, pinned=numa.pinned if numa else 0)
+        former = found.get(guest.uuid, Claim(part))
+        found[guest.uuid] = Claim(
+            {name: max(part[name], former.amounts[name]) for name in CLASSES},
+            # A guest may use the same parts at both ends of its move.
+            tuple(dict.fromkeys((*former.numa, *((numa,) if numa else ())))),
+        )
     return found

@@ -11,6 +11,7 @@ from oslo_utils import strutils
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import block_device
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import instance as objects
@@ -84,6 +85,25 @@ def spec_of(
         ),
         config_drive=strutils.bool_from_string(instance.get('config_drive')),
         title=instance.display_name,
+    )
+
+
+def constraints_of(instance: objects.Instance) -> constraints.Constraints:
+    """Return what a server asks of its host besides sizes, by its flavor and image.
+
+    Raise Invalid if both contradict: the server was made when such servers were not refused.
+    """
+    flavor = instance.flavor
+    return constraints.of(
+        constraints.Asked(
+            vcpus=flavor.vcpus,
+            memory_mb=flavor.memory_mb,
+            specs=flavor.extra_specs,
+            properties=instance.get('image_properties') or {},
+            flavor_name=flavor.name,
+            image_name='',
+            image_id=instance.get('image_ref') or '',
+        )
     )
 
 

@@ -41,7 +41,7 @@ class Hardware:
         if found is not None:
             return found
         inventory = self._driver.get_inventory(node)
-        cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 1
+        cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 0
         return topology.even(cells, inventory[orc.VCPU].total, inventory[orc.MEMORY_MB].total)
 
     def inventory(self, node: str) -> dict[str, model.Inventory]:

@@ -4,6 +4,7 @@ One report has all hosts of the process, and only changes. Allocation ratios are
 ones, otherwise those in placement, otherwise the initial ones (reference/nova/scheduling 4).
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
 import functools
 import typing
@@ -21,6 +22,7 @@ from nova_lite.clients import registration
 from nova_lite.compute import claims
 from nova_lite.compute import comparison
 from nova_lite.compute import site
+from nova_lite.lifecycle import fitting
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -55,6 +57,8 @@ class Inventory:
         self._former: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
+        # Nodes of which guests hold other parts than was reported.
+        self._held_news: set[str] = set()
 
     # ---- reports ----
 
@@ -69,6 +73,28 @@ class Inventory:
             for uuid in self._comparison.due(context.admin(), self._registered):
                 del self._registered[uuid]
             self._register(facts)
+        self._report_held()
+
+    def note_held(self, node: str) -> None:
+        """Report at once that guests of a node hold other CPUs or pages.
+
+        A report that the conductor does not answer is left to the next one of all nodes.
+        """
+        self._held_news.add(node)
+        try:
+            self._report_held()
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot report what guests hold of node %s: %s', node, error)
+
+    def _report_held(self) -> None:
+        # Whoever has the lock looks again after its release.
+        while self._held_news and self._lock.acquire(blocking=False):
+            try:
+                nodes = {self._held_news.pop() for _node in tuple(self._held_news)}
+                facts = self._facts(self._site.hosts, nodes)
+                self._report_nodes(facts)
+            finally:
+                self._lock.release()
 
     def forget(self, hosts: Iterable[str]) -> None:
         """Forget the reports about hosts, so that the next report has them completely."""
@@ -110,23 +136,29 @@ class Inventory:
         for error in failed.values():
             raise error
 
-    def _facts(self, hosts: Iterable[str]) -> Facts:
+    def _facts(self, hosts: Iterable[str], nodes: Collection[str] | None = None) -> Facts:
+        """Return the facts of all nodes of the hosts, or of those in `nodes`."""
         return {
             (host, node): self._site.driver.get_facts(node)
             for host in hosts
             for node in self._site.nodes[host]
+            if nodes is None or node in nodes
         }
 
     def _report_nodes(self, facts: Facts) -> None:
         news, configured = {}, self._configured()
+        occupied = self._site.driver.occupied_nodes()
         for (host, node), found in facts.items():
             said = (
                 *(found.hypervisor_type, found.hypervisor_version, found.host_ip),
                 *(found.cpu_info, found.supported_instances),
                 *(self._site.hardware.inventory(node), configured),
+                self._numa(node, occupied=node in occupied),
             )
             if self._reported.get((host, node)) != said:
-                news[host, node] = said, self._columns(host, found)
+                # Without an answer it is not known what the record has.
+                self._reported.pop((host, node), None)
+                news[host, node] = said, {**self._columns(host, found), 'numa': said[-1]}
         pending = list(news)
         for start in range(0, len(pending), BATCH):
             batch = pending[start : start + BATCH]
@@ -171,6 +203,15 @@ class Inventory:
                 self._registered[uuid] = said
         LOG.info('%s compute nodes registered in placement', len(news) - len(failed))
         return failed
+
+    def _numa(self, node: str, *, occupied: bool) -> model.Json | None:
+        """Return a node's NUMA nodes and what guests hold of them; None: nothing but a number."""
+        described = self._site.driver.get_topology(node)
+        held = self._site.claims.numa(node, occupied=occupied)
+        if described is None and not held:
+            return None
+        host = self._site.hardware.nodes(node).to_dict() if described else None
+        return {'host': host, 'guests': held}
 
     def _columns(self, host: str, facts: model.NodeFacts) -> model.Json:
         node = facts.hypervisor_hostname
@@ -222,13 +263,16 @@ class Inventory:
         """Return {resource class: amount} that all guests of the node together may have."""
         ratios = self._ratios.get(node, {})
         inventory = self._site.hardware.inventory(node)
-        limits = {
+        return {
             name: (part.total - self._reserved(name, part)) * ratios.get(name, self._ratio(name))
             for name, part in inventory.items()
         }
-        # Claims do not say which of their CPUs are dedicated.
-        limits[orc.VCPU] += limits.get(orc.PCPU, 0)
-        return limits
+
+    def ratios(self, node: str) -> fitting.Ratios:
+        """Return the allocation ratios of the node's shared CPUs and of its memory."""
+        known = self._ratios.get(node, {})
+        cpu, ram = (known.get(name, self._ratio(name)) for name in (orc.VCPU, orc.MEMORY_MB))
+        return fitting.Ratios(cpu, ram)
 
     def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""

@@ -87,7 +87,7 @@ class ComputeManager:
             image=neighbours.image,
             jobs=guest_work.Jobs(driver, threads=conf.compute.job_threads),
             hardware=hardware.Hardware(driver, conf.compute),
-            claims=claims.Claims(driver),
+            claims=claims.Claims(driver, lambda node: self._inventory.note_held(node)),
             plugs=plugs.Plugs(),
         )
         self._inventory = self.site.inventory = inventory.Inventory(self.site)
@@ -276,6 +276,7 @@ class ComputeManager:
         rescue_image_ref: str | None,
     ) -> None:
         spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
+        spec = self.site.claims.keep_nodes(self.site.node_of(host, instance), spec)
         rescue = model.PowerAction.RESCUE
         start = functools.partial(self.site.driver.change_power, action=rescue, spec=spec)
         self._act(ctxt, host, instance, 'rescue', start)

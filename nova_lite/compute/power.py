@@ -230,6 +230,8 @@ def _definition(
     spec = guests.spec_of(
         site.conf, found['instance'], block_devices=devices, shares=mounted.shares
     )
+    node = site.node_of(host, found['instance'])
+    spec = site.claims.keep_nodes(node, spec)
     return config_drives.written(site.conf, spec, found['instance'], devices)
 
 

@@ -18,6 +18,7 @@ from nova_lite.compute import claims
 from nova_lite.compute import guest_work
 from nova_lite.compute import hardware
 from nova_lite.compute import plugs
+from nova_lite.lifecycle import fitting
 from nova_lite.objects import instance as objects
 from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
@@ -28,6 +29,9 @@ class Inventory(typing.Protocol):
 
     def limits(self, node: str) -> claims.Amounts:
         """Return {resource class: amount} that the node may promise to guests in all."""
+
+    def ratios(self, node: str) -> fitting.Ratios:
+        """Return the allocation ratios of the node's shared CPUs and of its memory."""
 
     def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""

@@ -64,12 +64,18 @@ class Misfit:
 
 def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
     """Return what guests leave of a host."""
-    found = {node.id: Room(node, node.dedicated) for node in host.nodes}
+    found = tuple(Room(node, node.dedicated) for node in host.nodes)
     for held in guests:
-        for cell in held.cells:
-            if cell.node in found:  # the host may have had more nodes
-                found[cell.node] = found[cell.node].with_cell(cell)
-    return tuple(found.values())
+        found = without(found, held)
+    return found
+
+
+def without(left: Rooms, held: topology.Held) -> Rooms:
+    """Return what is left when one more guest has its parts. The host may have had more nodes."""
+    cells = {cell.node: cell for cell in held.cells}
+    return tuple(
+        room.with_cell(cells[room.node.id]) if room.node.id in cells else room for room in left
+    )
 
 
 def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology.Held | Misfit:
@@ -107,17 +113,25 @@ class _Matching:
                 cell = self._cell(owner, place)
                 if isinstance(cell, topology.Cell):
                     found[owner] = cell
-        return topology.Held(tuple(found[index] for index in range(len(found))))
+        cells = tuple(found[index] for index in range(len(found)))
+        return topology.Held(cells, self._guest.request)
 
     def _assign(self, index: int, seen: set[int]) -> bool:
         for place, owner in enumerate(self._owners):
-            if place in seen or isinstance(self._cell(index, place), str):
+            if owner is None and self._fits(index, place):
+                self._owners[place] = index
+                return True
+        for place, owner in enumerate(self._owners):
+            if owner is None or place in seen or not self._fits(index, place):
                 continue
             seen.add(place)
-            if owner is None or self._assign(owner, seen):
+            if self._assign(owner, seen):
                 self._owners[place] = index
                 return True
         return False
+
+    def _fits(self, index: int, place: int) -> bool:
+        return isinstance(self._cell(index, place), topology.Cell)
 
     def _cell(self, index: int, place: int) -> topology.Cell | str:
         found = self._cells.get((index, place))

@@ -6,6 +6,7 @@ conductor with the fields that change; this object is never sent back.
 
 import typing
 
+from oslo_utils import versionutils
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -20,7 +21,8 @@ class Instance(base.Object):
     """
 
     # 1.0: first version
-    VERSION = '1.0'
+    # 1.1: image_properties
+    VERSION = '1.1'
     fields = {
         'id': fields.IntegerField(),
         'uuid': fields.UUIDField(),
@@ -49,6 +51,7 @@ class Instance(base.Object):
         'new_flavor': fields.ObjectField('Flavor', nullable=True),
         'metadata': fields.DictOfNullableStringsField(),
         'system_metadata': fields.DictOfNullableStringsField(),
+        'image_properties': base.JsonField(),
         'security_groups': fields.ListOfStringsField(),
         'network_info': base.JsonField(),
     }
@@ -66,8 +69,14 @@ class Instance(base.Object):
     flavor: flavor.Flavor
     metadata: dict[str, str | None]
     system_metadata: dict[str, str | None]
+    image_properties: base.Data
     security_groups: list[str]
     network_info: list[base.Data]
+
+    def obj_make_compatible(self, primitive: base.Data, target_version: str) -> None:
+        super().obj_make_compatible(primitive, target_version)
+        if versionutils.convert_version_to_tuple(target_version) < (1, 1):
+            primitive.pop('image_properties', None)
 
     @classmethod
     def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:

@@ -21,6 +21,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 
@@ -49,6 +50,7 @@ class Placed:
     image_properties: hosts.ImageProperties
     moving: bool
     at: float
+    guest: constraints.Constraints = constraints.NONE
 
 
 class HostStates:
@@ -114,6 +116,7 @@ class HostStates:
             request.image_properties,
             request.current_host is not None,
             runtime.monotonic(),
+            request.guest,
         )
         with self._lock:
             self._pending[server_uuid] = placed
@@ -195,7 +198,8 @@ class HostStates:
 def _add(snapshot: hosts.Snapshot, placed: Placed, count: int = 1) -> None:
     host = snapshot.hosts.get(placed.host_uuid)
     if host is not None:
-        snapshot.replace(host.with_server(placed.size, placed.image_properties, count=count))
+        after = host.with_server(placed.size, placed.image_properties, placed.guest, count=count)
+        snapshot.replace(after)
 
 
 # ---- one cell ----------------------------------------------------------------
@@ -296,4 +300,5 @@ def _states(
             aggregates=known.of_host(node.host),
             metadata=known.metadata_of(node.host),
             image_properties=images,
+            numa=node.numa,
         )

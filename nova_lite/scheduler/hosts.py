@@ -13,7 +13,10 @@ import math
 import typing
 
 from nova_lite.db.api import aggregates
+from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import flavor
+from nova_lite.virt import topology
 
 Aggregate: typing.TypeAlias = aggregates.Aggregate
 # {key: values} of the metadata of a host's aggregates.
@@ -121,6 +124,9 @@ class HostState:
     metadata: {key: frozenset of values} of the host's aggregates
     stats, cpu_info, metrics: as the node reports them
     image_properties: {(name, value): number of servers on the host}; None if not read
+    numa: NUMA nodes and what guests hold of them, as the node reports them, or None
+    coming: guests with NUMA nodes that the node does not report yet
+    known_rooms: result of `rooms`, once it was asked for
     """
 
     host: str
@@ -156,6 +162,36 @@ class HostState:
     aggregates: tuple[Aggregate, ...] = ()
     metadata: Metadata = dataclasses.field(default_factory=dict)
     image_properties: Counted | None = None
+    numa: Facts | None = None
+    coming: tuple[constraints.Constraints, ...] = ()
+    known_rooms: fitting.Rooms | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def ratios(self) -> fitting.Ratios:
+        """Return the allocation ratios of shared CPUs and memory in NUMA nodes."""
+        return fitting.Ratios(self.cpu_allocation_ratio, self.ram_allocation_ratio)
+
+    def rooms(self) -> fitting.Rooms:
+        """Return the NUMA nodes with what is left of them."""
+        if self.known_rooms is None:
+            numa = self.numa or {}
+            if numa.get('host'):
+                described = topology.Host.from_dict(numa['host'])
+            else:
+                cells = self.cpu_info.get('topology', {}).get('cells') or 0
+                described = topology.even(cells, self.vcpus_total, self.memory_mb)
+            parts = [
+                topology.Held.from_dict(held)
+                for held_by_guest in numa.get('guests', {}).values()
+                for held in held_by_guest
+            ]
+            rooms = fitting.rooms(described, parts)
+            for guest in self.coming:
+                held = fitting.fit(rooms, guest, self.ratios)
+                if isinstance(held, topology.Held):
+                    rooms = fitting.without(rooms, held)
+            self.known_rooms = rooms
+        return self.known_rooms
 
     @property
     def free_ram_mb(self) -> int:
@@ -201,10 +237,22 @@ class HostState:
         return self.host if self.host == self.node else f'{self.host}/{self.node}'
 
     def with_server(
-        self, size: Size, image_properties: ImageProperties | None = None, *, count: int = 1
+        self,
+        size: Size,
+        image_properties: ImageProperties | None = None,
+        guest: constraints.Constraints = constraints.NONE,
+        *,
+        count: int = 1,
     ) -> typing.Self:
         """Return a copy with one more server, in creation; with count=-1 one server less."""
         after = copy.copy(self)
+        if guest.nodes:
+            coming = list(self.coming)
+            if count > 0:
+                coming.append(guest)
+            elif guest in coming:
+                coming.remove(guest)
+            after.coming, after.known_rooms = tuple(coming), None
         after.vcpus_used += count * size.vcpus
         after.memory_mb_used += count * size.memory_mb
         after.local_gb_used += count * size.disk_gb

@@ -9,6 +9,8 @@ import collections.abc
 import dataclasses
 import typing
 
+from nova_lite import exception
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
 
@@ -38,6 +40,8 @@ class Request:
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
+    guest: what the servers ask of their host besides sizes
+    contradiction: why flavor and image together make no guest, or None
     missing_device: the device that the servers need and no host has, as a reason, or None
     """
 
@@ -59,6 +63,7 @@ class Request:
         self.image = spec.image
         self.image_id = spec.image.id if spec.image else None
         self.image_properties = dict(spec.image.properties) if spec.image else {}
+        self.guest, self.contradiction = _guest(spec, self.image_properties)
         self.hints = dict(spec.scheduler_hints)
         self.project_id = spec.project_id
         self.current_host = spec.current_host
@@ -94,6 +99,26 @@ class Request:
         """Return hosts of the servers that a hint names."""
         named = self.hints.get(hint, ())
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}
+
+
+def _guest(
+    spec: request_spec.RequestSpec, properties: hosts.ImageProperties
+) -> tuple[constraints.Constraints, str | None]:
+    """Return the constraints of a spec's servers, and the reason if there are none."""
+    flavor = spec.flavor
+    asked = constraints.Asked(
+        vcpus=flavor.vcpus,
+        memory_mb=flavor.memory_mb,
+        specs=flavor.extra_specs,
+        properties=properties,
+        flavor_name=flavor.name,
+        image_name='',
+        image_id=(spec.image.id if spec.image else None) or '',
+    )
+    try:
+        return constraints.of(asked), None
+    except exception.Invalid as error:
+        return constraints.NONE, error.message
 
 
 def _missing_device(spec: request_spec.RequestSpec) -> str | None:

@@ -237,7 +237,8 @@ class _Selection:
         """Return a copy of the host with the server on it. Count it in the server's group."""
         if self.request.group is not None:
             self.request.group.members_on[host.host] += 1
-        return host.with_server(self.request.size, self.request.image_properties)
+        request = self.request
+        return host.with_server(request.size, request.image_properties, request.guest)
 
     # ---- alternates ----
 

@@ -18,6 +18,7 @@ from nova_lite.verify import inventories
 from nova_lite.verify import membership
 from nova_lite.verify import messaging
 from nova_lite.verify import networking
+from nova_lite.verify import numa
 from nova_lite.verify import observed
 from nova_lite.verify import placing
 from nova_lite.verify import quota
@@ -211,6 +212,9 @@ CHECKS = (
     soft_deletions,
     no_server_error,
     filters,
+    numa.held_once,
+    numa.recorded,
+    numa.given,
 )
 # The checks that depend on ages.
 BOUNDED = (
@@ -234,6 +238,9 @@ OF_GUESTS = frozenset(
         guests.idle,
         guests.power,
         shares.mounts,
+        numa.held_once,
+        numa.recorded,
+        numa.given,
     )
 )
 # {field of AgeLimits that enables the check: check}

@@ -10,6 +10,7 @@ from typing import Any
 from typing import Self
 
 from nova_lite import states
+from nova_lite.virt import topology
 
 # A JSON object, which is sent or stored as text.
 Json = dict[str, Any]
@@ -130,6 +131,7 @@ class GuestSpec:
     name: the guest's name on the hypervisor; title: the server's name; flavor: the flavor's name
     disk_gb: root, ephemeral and swap disks together, without volumes
     image_id: None for a guest that boots from a volume; password: a hash of the guest's password
+    numa: the parts of the host's NUMA nodes that the guest holds, or None
     drive: the files of the config drive, packed by metadata.drive.pack. They may be large and
         contain secrets, so they are stored apart and are not in the dictionary
     """
@@ -146,9 +148,11 @@ class GuestSpec:
     config_drive: bool = False
     title: str = ''
     password: str = ''
+    numa: topology.Held | None = None
     drive: Json | None = dataclasses.field(default=None, repr=False)
 
     def to_dict(self) -> Json:
+        numa = {'numa': self.numa.to_dict()} if self.numa else {}
         return {
             'uuid': self.uuid,
             'name': self.name,
@@ -162,12 +166,15 @@ class GuestSpec:
             'config_drive': self.config_drive,
             'title': self.title,
             'password': self.password,
+            **numa,
         }
 
     @classmethod
     def from_dict(cls, value: Json) -> Self:
         devices = tuple(Device.from_dict(device) for device in value['devices'])
-        return cls(**{**value, 'devices': devices})
+        found = value.get('numa')
+        numa = topology.Held.from_dict(found) if found else None
+        return cls(**{**value, 'devices': devices, 'numa': numa})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

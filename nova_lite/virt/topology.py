@@ -181,21 +181,26 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """The parts of a host that a guest with NUMA nodes holds, in the order of its nodes."""
+    """The parts of a host that a guest with NUMA nodes holds, in the order of its nodes.
+
+    request: names the request for which they were chosen
+    """
 
     cells: tuple[Cell, ...]
+    request: str = ''
 
-    @functools.cached_property
-    def shared(self) -> int:
-        return sum(cell.shared for cell in self.cells)
-
-    @functools.cached_property
-    def dedicated(self) -> int:
-        """Return the number of CPUs that no other guest may have."""
-        return sum(len(cell.pins) + len(cell.reserved) for cell in self.cells)
+    @property
+    def pinned(self) -> int:
+        """Return the number of the guest's CPUs that have a CPU of the host for themselves."""
+        return sum(len(cell.pins) for cell in self.cells)
 
     def to_dict(self) -> Json:
-        return {'cells': [dataclasses.asdict(cell) for cell in self.cells]}
+        cells = [dataclasses.asdict(cell) for cell in self.cells]
+        for cell in cells:
+            # As JSON keeps them, so that both can be compared.
+            cell['pins'] = [list(pair) for pair in cell['pins']]
+            cell |= {key: list(cell[key]) for key in ('cpus', 'reserved')}
+        return {'request': self.request, 'cells': cells}
 
     @classmethod
     def from_dict(cls, value: Json) -> Self:
@@ -211,7 +216,8 @@ class Held:
                     threads=cell['threads'],
                 )
                 for cell in value['cells']
-            )
+            ),
+            value['request'],
         )
 
 

@@ -255,6 +255,7 @@ class ComputeNode(types.Timestamps, Base):
     """A hypervisor's capacity. Its usage is computed from the servers by a query.
 
     mapped: whether its host is in the API database's host mappings
+    numa: its NUMA nodes and what guests hold of them; None: all it has of them is their number
     memory_mb in MiB, local_gb in GiB
     """
 
@@ -280,6 +281,7 @@ class ComputeNode(types.Timestamps, Base):
     supported_instances: Mapped[list[typing.Any]] = column(types.Json, default=list)
     stats: Mapped[dict[str, typing.Any]] = column(types.Json, default=dict)
     metrics: Mapped[list[typing.Any]] = column(types.Json, default=list)
+    numa: Mapped[dict[str, typing.Any] | None] = column(types.Json)
     failed_builds: Mapped[int] = column(sa.Integer, default=0)
     mapped: Mapped[bool] = column(sa.Boolean, default=False)
 

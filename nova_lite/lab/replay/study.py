@@ -216,7 +216,10 @@ def _stored(run: stream.Run, deciding: decider.Decider) -> Json:
     held = {}
     for name in run.progress.living:
         placed, claim = deciding.held(name)
-        held[name] = [dataclasses.asdict(placed), claim]
+        kept = dataclasses.asdict(placed)
+        # The machines of traces ask for no NUMA nodes.
+        del kept['guest']
+        held[name] = [kept, claim]
     return {
         'progress': dataclasses.asdict(run.progress),
         'latencies': run.latencies.stored(),

@@ -53,6 +53,7 @@ class TrackedHosts(host_states.HostStates):
                 request.image_properties,
                 moving=False,
                 at=runtime.monotonic(),
+                guest=request.guest,
             ),
         )
 
@@ -69,7 +70,7 @@ class TrackedHosts(host_states.HostStates):
 
     def _count(self, placed: host_states.Placed, count: int) -> None:
         before = self.snapshot.hosts[placed.host_uuid]
-        after = before.with_server(placed.size, placed.image_properties, count=count)
+        after = before.with_server(placed.size, placed.image_properties, placed.guest, count=count)
         after.num_io_ops = before.num_io_ops
         self.snapshot.replace(after)
 

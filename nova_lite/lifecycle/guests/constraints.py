@@ -1,6 +1,7 @@
 """Constraints of a guest by its flavor and its image together."""
 
 import dataclasses
+import functools
 
 from nova_lite.lifecycle.guests import asked
 from nova_lite.lifecycle.guests import devices
@@ -43,6 +44,11 @@ class Constraints:
             return ()
         policies = self.cpu_policy, self.cpu_thread_policy, self.emulator_threads_policy
         return self.nodes, self.page_size, *policies, self.dedicated
+
+    @functools.cached_property
+    def request(self) -> str:
+        """Return a name of the topology: equal topologies have the same one."""
+        return repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
 
 
 NONE = Constraints()

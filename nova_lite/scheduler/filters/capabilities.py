@@ -4,7 +4,6 @@ import collections.abc
 import json
 import typing
 
-from nova_lite.objects import guest_numa
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import operators
 from nova_lite.scheduler import scheduling_request
@@ -104,24 +103,6 @@ class ImagePropertiesFilter(base.Filter):
             if address_bits is not None and has_bits is not None and address_bits > has_bits:
                 return f'has fewer than {address_bits} address bits'
             return None
-
-        return refuse
-
-
-class NUMATopologyFilter(base.Filter):
-    """The host has at least as many NUMA nodes as the guest."""
-
-    once = True
-    on_rebuild = True
-
-    def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
-        wanted = guest_numa.Requested(request.extra_specs, request.image_properties).count()
-        if not wanted:
-            return None
-
-        def refuse(host: hosts.HostState) -> str | None:
-            has = _number(_fact(host, ['cpu_info', 'topology', 'cells'])) or 0
-            return None if has >= wanted else f'has {has} NUMA nodes, not {wanted}'
 
         return refuse
 

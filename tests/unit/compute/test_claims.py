@@ -1,15 +1,22 @@
 """Claims: what a node has promised follows from its guests and from builds under way."""
 
+import dataclasses
+
 import fixtures
 import testtools
 
 from nova_lite import exception
 from nova_lite.compute import claims
+from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.objects import guest_numa
 from nova_lite.virt import model
 from nova_lite.virt.sim import driver as sim_driver
+from nova_lite.virt.sim import profile
 
 LIMITS = {'VCPU': 4, 'MEMORY_MB': 4096, 'DISK_GB': 10}
 SMALL = {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 0}
+NOTHING = {'VCPU': 0, 'MEMORY_MB': 0, 'DISK_GB': 0}
 BIG = {'VCPU': 4, 'MEMORY_MB': 512, 'DISK_GB': 0}
 
 
@@ -78,3 +85,89 @@ class TestClaims(testtools.TestCase):
     def test_release_of_the_unknown(self):
         self.claims.release('node', 'nobody')
         self.assertEqual(0, self.claims.used('node')['VCPU'])
+
+
+class NumaClaimsTest(testtools.TestCase):
+    """Claims of CPUs and pages on a host of the profile "nfv"."""
+
+    def setUp(self):
+        super().setUp()
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        self.driver = sim_driver.SimDriver(path, ['node'], profile.parse('extends: nfv'))
+        self.addCleanup(self.driver.close)
+        self.noted = []
+        self.claims = claims.Claims(self.driver, self.noted.append)
+        self.limits = {'VCPU': 100, 'MEMORY_MB': 10**6, 'DISK_GB': 100}
+
+    def ask(self, cpus, **more):
+        guest = constraints.Constraints(
+            nodes=(guest_numa.Node(tuple(range(cpus)), 1024),),
+            dedicated=frozenset(range(cpus)),
+            **more,
+        )
+        return claims.Ask(guest, self.driver.get_topology('node'), fitting.Ratios())
+
+    def claim(self, name, cpus, **more):
+        ask = self.ask(cpus, **more)
+        self.claims.claim('node', name, NOTHING, self.limits, ask=ask)
+        return ask
+
+    def spawn(self, name, ask):
+        spec = model.GuestSpec(
+            name, name, 'f', vcpus=len(ask.guest.dedicated), memory_mb=1, disk_gb=0
+        )
+        spec = self.claims.with_nodes('node', spec, ask.guest)
+        self.driver.spawn('node', spec, key='key')
+        return spec
+
+    def cpus(self, name):
+        cells = [
+            cell for held in self.claims.numa('node', occupied=True)[name] for cell in held['cells']
+        ]
+        return sorted(on_host for cell in cells for _guest, on_host in cell['pins'])
+
+    def test_the_last_cpus_have_one_owner(self):
+        """Of two guests that ask for the rest of a host, one is refused."""
+        for name in 'ab':
+            self.claim(name, 28)
+        error = self.assertRaises(exception.NoCapacity, self.claim, 'c', 1)
+        self.assertTrue(error.reschedule)
+        self.assertIn('0 dedicated CPUs are free', error.message)
+        self.claims.release('node', 'a')
+        self.claim('c', 1)
+        self.assertFalse(set(self.cpus('b')) & set(self.cpus('c')))
+
+    def test_a_repeated_claim_keeps_its_cpus(self):
+        self.claim('a', 4)
+        before, noted = self.cpus('a'), list(self.noted)
+        self.claim('a', 4)
+        self.assertEqual(before, self.cpus('a'))
+        self.assertEqual(noted, self.noted)
+
+    def test_a_resize_on_the_host_holds_both_until_it_is_settled(self):
+        self.spawn('a', self.claim('a', 2))
+        before = self.cpus('a')
+        self.claim('a', 4)
+        self.assertEqual(6, len(set(self.cpus('a'))))
+        self.claims.settle('node', 'a')
+        self.assertEqual(before, self.cpus('a'))
+
+    def test_they_are_read_from_the_driver(self):
+        spec = self.spawn('a', self.claim('a', 4, page_size=2048))
+        again = claims.Claims(self.driver)
+        self.assertEqual({}, again.numa('node', occupied=False))
+        self.assertEqual(self.claims.numa('node', occupied=True), again.numa('node', occupied=True))
+        self.assertEqual(0, again.used('node')['VCPU'])
+        self.assertEqual(spec, again.keep_nodes('node', dataclasses.replace(spec, numa=None)))
+
+    def test_changes_are_noted(self):
+        self.spawn('a', self.claim('a', 4))
+        self.assertEqual(['node'], self.noted)
+        self.claims.settle('node', 'a')
+        self.claims.refresh('node', self.driver.list_guests('node'), (), self.claims.held('node'))
+        self.assertEqual(['node'], self.noted)
+        self.claims.claim('node', 'b', SMALL, self.limits)
+        self.claims.release('node', 'b')
+        self.assertEqual(['node'], self.noted)
+        self.claims.refresh('node', [], (), self.claims.held('node'))
+        self.assertEqual(['node'] * 2, self.noted)

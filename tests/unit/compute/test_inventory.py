@@ -1,7 +1,10 @@
 """Inventory: nodes and providers, against the real placement service."""
 
+from nova_lite.compute import claims
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.objects import guest_numa
 from nova_lite.virt.sim import profile
 from tests.unit.compute import registering
 
@@ -54,17 +57,43 @@ class TestInventory(registering.RegisteringTest):
                 self.assertIn('HW_CPU_HYPERTHREADING', self.traits())
         self.assertEqual(1.0, found['PCPU']['allocation_ratio'])
 
+    def test_a_lost_answer_about_what_guests_hold(self):
+        """The report may have arrived: the next one is sent, although it has nothing new."""
+        self.behave('extends: nfv')
+        self.report()
+        before = self.node().numa
+        self.assertEqual({}, before['guests'])
+        self.cell.lossy.lose('report_nodes', times=1, after=True)
+        self.claim()
+        self.assertEqual(['a'], [*self.node().numa['guests']])
+        self.cell.compute.site.claims.release('host-1', 'a')
+        self.assertEqual(before, self.node().numa)
+
+    def claim(self):
+        site = self.cell.compute.site
+        guest = constraints.Constraints(
+            nodes=(guest_numa.Node((0,), 64),), dedicated=frozenset([0])
+        )
+        ask = claims.Ask(guest, site.hardware.nodes('host-1'), site.inventory.ratios('host-1'))
+        site.claims.claim(
+            'host-1',
+            'a',
+            dict.fromkeys(claims.CLASSES, 0),
+            site.inventory.limits('host-1'),
+            ask=ask,
+        )
+
     def behave(self, text):
         self.cell.driver.use_profile(profile.parse(text))
 
     def test_statements_of_a_report(self):
-        """The hypervisor is asked once about each node."""
+        """The hypervisor is asked once about each node, and once which of them have guests."""
         self.report()
         with self.cell.driver._store.read() as connection:
             statements = []
             connection.set_trace_callback(statements.append)
         self.report()
-        self.assertEqual(2, len(statements))
+        self.assertEqual(3, len(statements))
         self.assertEqual([], self.placement.requests)
 
     def test_nodes_of_a_kind_share_their_facts(self):

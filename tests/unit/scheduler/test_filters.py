@@ -53,7 +53,6 @@ class LoadTest(base.SchedulerTestCase):
                 'ImagePropertiesFilter',
                 'AggregateImagePropertiesIsolation',
                 'IsolatedHostsFilter',
-                'NUMATopologyFilter',
             },
             found,
         )
@@ -135,22 +134,6 @@ class CapabilitiesFilterTest(FilterTestCase):
             with self.subTest(extra_specs=extra_specs):
                 reason = self.refusal(self.name, host, self.wanted(extra_specs))
                 self.assertEqual(passes, reason is None)
-
-
-class NumaFilterTest(FilterTestCase):
-    name = 'NUMATopologyFilter'
-
-    def test_table(self):
-        host = base.make_host(cpu_info={'topology': {'cells': 2}})
-        two = self.wanted({'hw:numa_nodes': '2'})
-        self.passes(self.name, host, two)
-        self.passes(self.name, host, self.wanted({'hw:mem_page_size': 'large'}))
-        three = self.wanted(properties={'hw_numa_nodes': '3'})
-        self.refuses(self.name, host, three, because='has 2 NUMA nodes, not 3')
-        self.refuses(self.name, base.make_host(), two, because='has 0 NUMA nodes')
-
-    def test_without_wishes_it_has_no_rule(self):
-        self.assertIsNone(self.filter(self.name).rule(self.wanted({'hw:cpu_sockets': '2'})))
 
 
 class ImagePropertiesFilterTest(FilterTestCase):

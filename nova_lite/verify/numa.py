@@ -1,0 +1,131 @@
+"""CPUs and pages of NUMA nodes: what guests have, what hosts report, what servers ask for."""
+
+import collections
+from collections.abc import Iterator
+
+from nova_lite import exception
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.verify import findings
+from nova_lite.verify import observed
+from nova_lite.virt import topology
+
+Finding = findings.Finding
+_V = states.VmState
+FAILED = (_V.ERROR, _V.BUILDING)
+
+
+def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
+    """I13: no dedicated CPU of a host is held by two guests, and no more pages than there are."""
+    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
+    for name, guests in _held(snapshot).items():
+        owners: dict[int, str] = {}
+        pages: collections.Counter[tuple[int, int]] = collections.Counter()
+        for uuid, parts in guests.items():
+            for cell in (cell for held in parts for cell in held.cells):
+                for cpu in cell.dedicated:
+                    other = owners.setdefault(cpu, uuid)
+                    if other != uuid:
+                        yield Finding(
+                            'I13', f'CPU {cpu} of {name}', f'is held by guests {other} and {uuid}'
+                        )
+                if cell.page_kb:
+                    pages[cell.node, cell.page_kb] += cell.pages
+        for (number, size), count in pages.items():
+            has = _pages(hosts.get(name), number, size)
+            if has is not None and count > has:
+                what = f'pages of {size} KiB on node {number} of {name}'
+                yield Finding('I13', what, f'guests hold {count} of {has}')
+
+
+def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
+    """I13: a node's record has the CPUs and pages that its guests hold, and no others.
+
+    A move holds its destination before its guest arrives.
+    """
+    there = _held(snapshot)
+    passing = snapshot.busy() | {row.uuid for _cell, row in snapshot.instances() if row.task_state}
+    for cell in snapshot.cells:
+        for node in cell.nodes:
+            if node.host in cell.down:
+                continue
+            name = node.hypervisor_hostname
+            reported = _reported(node)
+            found = there.get(name, {})
+            for uuid in (reported.keys() | found.keys()) - passing:
+                has, says = found.get(uuid, set()), reported.get(uuid, set())
+                if has != says:
+                    what = f'parts of {name} that guest {uuid} holds'
+                    yield Finding('I13', what, f'are {_shown(has)}, on record {_shown(says)}')
+
+
+def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
+    """I13: a server at rest that asks for NUMA nodes holds parts of its host's."""
+    described = {node.hypervisor_hostname for node in _nodes(snapshot) if _host(node) is not None}
+    there = _held(snapshot)
+    for _cell, row in snapshot.resting():
+        if row.node not in described or row.vm_state in FAILED:
+            continue
+        guest = _guest(row)
+        parts = there.get(row.node, {}).get(row.uuid, set())
+        if guest.nodes and guest.request not in {held.request for held in parts}:
+            yield Finding(
+                'I13', f'server {row.uuid}', f'asks for NUMA nodes, has none on {row.node}'
+            )
+
+
+def _nodes(snapshot: observed.Snapshot) -> Iterator[rows.Row]:
+    return (node for cell in snapshot.cells for node in cell.nodes)
+
+
+def _host(node: rows.Row) -> topology.Host | None:
+    described = (node.numa or {}).get('host')
+    return topology.Host.from_dict(described) if described else None
+
+
+def _reported(node: rows.Row) -> dict[str, set[topology.Held]]:
+    return {
+        uuid: {topology.Held.from_dict(held) for held in parts}
+        for uuid, parts in (node.numa or {}).get('guests', {}).items()
+    }
+
+
+def _held(snapshot: observed.Snapshot) -> dict[str, dict[str, set[topology.Held]]]:
+    """Return {node: {guest: parts}}. A guest may be on a node twice, at both ends of a move."""
+    found: dict[str, dict[str, set[topology.Held]]] = {}
+    for guest in snapshot.guests:
+        if guest.spec is not None and guest.spec.numa:
+            found.setdefault(guest.node, {}).setdefault(guest.uuid, set()).add(guest.spec.numa)
+    return found
+
+
+def _guest(row: rows.Row) -> constraints.Constraints:
+    flavor = row.flavor
+    asked = constraints.Asked(
+        vcpus=flavor['vcpus'],
+        memory_mb=flavor['memory_mb'],
+        specs=flavor.get('extra_specs') or {},
+        properties=row.image_properties or {},
+        flavor_name='',
+        image_name='',
+        image_id='',
+    )
+    try:
+        return constraints.of(asked)
+    except exception.Invalid:
+        return constraints.NONE
+
+
+def _pages(host: topology.Host | None, number: int, size: int) -> int | None:
+    """Return how many pages of a size a node of a host has for guests, or None if unknown."""
+    for node in host.nodes if host else ():
+        for pages in node.pages:
+            if (node.id, pages.size_kb) == (number, size):
+                return pages.total - pages.reserved
+    return None
+
+
+def _shown(parts: set[topology.Held]) -> list[list[int]]:
+    """Return the CPUs that parts have, of each node."""
+    return sorted(sorted(cell.dedicated) for held in parts for cell in held.cells)

@@ -1,0 +1,246 @@
+"""Pinned CPUs, pages and NUMA nodes of servers through their whole life, in a whole cloud.
+
+The hosts have two NUMA nodes with two shared and eight dedicated CPUs each, two threads a core.
+"""
+
+import os
+
+from nova_lite.db.cell import compute_nodes
+from tests import fixtures as fixtures_package
+from tests.fixtures import crossing
+from tests.functional import own_cloud
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+PROFILE = os.path.join(os.path.dirname(fixtures_package.__file__), 'nfv_hosts.yaml')
+PINNED = {'hw:cpu_policy': 'dedicated'}
+PAGES = {'hw:mem_page_size': 'large', 'hw:numa_nodes': '2', **PINNED}
+
+
+class NumaCase(own_cloud.OwnCloudTest):
+    settings = {
+        'cells': 1,
+        'hosts': 3,
+        'profile': PROFILE,
+        'options': {
+            'quota': {'instances': -1, 'cores': -1, 'ram': -1},
+            'filter_scheduler': {
+                'enabled_filters': ['ComputeFilter', 'ComputeCapabilitiesFilter']
+                + ['ImagePropertiesFilter', 'NUMATopologyFilter']
+            },
+        },
+    }
+
+    def flavor(self, name, specs, **sizes):
+        made = self.moving.flavor(name, **sizes)
+        self.cloud.admin.compute.create_flavor_extra_specs(made, specs)
+        return name
+
+    def setUp(self):
+        super().setUp()
+        self.flavor('pinned', PINNED, vcpus=4)
+        self.flavor('paged', PAGES, vcpus=8, ram=1024)
+
+    def topology(self, server):
+        path = f'/servers/{server.id}/topology'
+        return self.cloud.api('GET', path, version='2.78').json()
+
+    def pins(self, server):
+        """{(NUMA node of the host, CPU): CPU of the guest}"""
+        return {
+            (node['host_node'], on_host): int(cpu)
+            for node in self.topology(server)['nodes']
+            for cpu, on_host in node['cpu_pinning'].items()
+        }
+
+    def held(self, host):
+        """{server: number of CPUs} that guests hold of a host, as its record says."""
+        (node,) = (
+            node
+            for cell in self.moving.world.cells.every(cell0=False)
+            for node in cell.db.read(compute_nodes.every, host=host)
+        )
+        return {
+            uuid: sum(len(cell['pins']) for held in parts for cell in held['cells'])
+            for uuid, parts in node.numa['guests'].items()
+        }
+
+    def hosts(self):
+        return [node.name for node in self.cloud.admin.compute.hypervisors()]
+
+
+class NumaTest(NumaCase):
+    def test_what_is_shown(self):
+        server = self.cloud.boot(flavor='paged')
+        shown = self.topology(server)
+        self.assertEqual(2048, shown['pagesize_kb'])
+        self.assertEqual([[0, 1], [2, 3]], shown['nodes'][0]['siblings'])
+        self.assertEqual({'0': 1, '1': 11, '2': 2, '3': 12}, shown['nodes'][0]['cpu_pinning'])
+        self.assertEqual([0, 1], [node['host_node'] for node in shown['nodes']])
+        amounts = next(iter(self.moving.allocations(server.id).values()))
+        self.assertEqual(8, amounts['PCPU'])
+        self.assertNotIn('VCPU', amounts)
+
+    def test_every_free_cpu_can_be_had_and_none_twice(self):
+        """Three hosts have room for twelve servers of four CPUs, and for no other."""
+        servers = [self.cloud.boot(f's{number}', flavor='pinned') for number in range(12)]
+        pins = {(server.compute_host, *cpu) for server in servers for cpu in self.pins(server)}
+        self.assertEqual(48, len(pins))
+        refused = self.cloud.boot('more', flavor='pinned', status='ERROR')
+        self.assertEqual([], self.cloud.findings())
+        self.cloud.admin.compute.delete_server(refused)
+        self.cloud.admin.compute.delete_server(servers[0])
+        self.cloud.wait_gone(servers[0])
+        again = self.cloud.boot('again', flavor='pinned')
+        self.assertEqual(4, len(self.pins(again)))
+
+    def test_power(self):
+        server = self.cloud.boot(flavor='paged')
+        before = self.pins(server)
+        for action, content, status in (
+            ('reboot', {'type': 'HARD'}, 'ACTIVE'),
+            ('os-stop', None, 'SHUTOFF'),
+            ('os-start', None, 'ACTIVE'),
+            ('rescue', None, 'RESCUE'),
+            ('unrescue', None, 'ACTIVE'),
+            ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
+        ):
+            with self.subTest(action):
+                asked = 200 if action == 'rescue' else 202
+                self.moving.act(server, action, content, status=asked)
+                self.cloud.wait(server, status)
+                self.moving.wait_idle(server)
+                self.assertEqual(before, self.pins(server))
+                self.assertEqual([], self.cloud.findings())
+
+    def test_resize(self):
+        server = self.cloud.boot(flavor='pinned')
+        source, before = server.compute_host, self.pins(server)
+        for action, flavor, status in (('revertResize', 'pinned', 202), ('confirmResize', '', 204)):
+            self.moving.resize(server, 'paged')
+            moved = self.cloud.wait(server, 'VERIFY_RESIZE')
+            self.assertEqual(8, len(self.pins(server)))
+            self.assertEqual({server.id: 4}, self.held(source))
+            self.assertEqual({server.id: 8}, self.held(moved.compute_host))
+            self.assertEqual([], self.cloud.findings())
+            self.moving.act(server, action, status=status)
+            self.cloud.wait(server, 'ACTIVE')
+            self.moving.wait_idle(server)
+            if flavor:
+                self.assertEqual(before, self.pins(server))
+                self.assertEqual({}, self.held(moved.compute_host))
+        self.assertEqual({}, self.held(source))
+        self.assertEqual(8, len(self.pins(server)))
+
+    def test_migrations(self):
+        server = self.cloud.boot(flavor='paged')
+        for action, content, status in (
+            ('migrate', None, 'VERIFY_RESIZE'),
+            ('os-migrateLive', {'host': None, 'block_migration': 'auto'}, 'ACTIVE'),
+        ):
+            source = self.cloud.admin.compute.get_server(server.id).compute_host
+            self.moving.act(server, action, content)
+            self.moving.wait_idle(server)
+            moved = self.cloud.wait(server, status)
+            self.assertNotEqual(source, moved.compute_host)
+            if status == 'VERIFY_RESIZE':
+                self.moving.act(server, 'confirmResize', status=204)
+                self.cloud.wait(server, 'ACTIVE')
+                self.moving.wait_idle(server)
+            self.assertEqual({}, self.held(source))
+            self.assertEqual({server.id: 8}, self.held(moved.compute_host))
+            self.assertEqual(8, len(self.pins(server)))
+            self.assertEqual([], self.cloud.findings())
+
+    def test_evacuation(self):
+        server = self.cloud.boot(flavor='paged')
+        source = server.compute_host
+        self.moving.fail(source)
+        self.moving.act(server, 'evacuate', {}, status=200, version='2.94')
+        self.moving.ended(server)
+        moved = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(8, len(self.pins(server)))
+        self.assertEqual({server.id: 8}, self.held(moved.compute_host))
+        self.moving.come_back(source)
+        self.cloud.wait_for(lambda: self.held(source) == {}, 'the source to give its CPUs back')
+
+    def test_shelve(self):
+        server = self.cloud.boot(flavor='paged')
+        self.moving.act(server, 'shelve')
+        self.cloud.wait(server, 'SHELVED_OFFLOADED')
+        self.moving.wait_idle(server)
+        self.assertEqual({}, self.held(server.compute_host))
+        self.assertEqual({}, self.pins(server))
+        self.moving.act(server, 'unshelve')
+        found = self.cloud.wait(server, 'ACTIVE')
+        self.moving.wait_idle(server)
+        self.assertEqual({found.compute_host: 8}, {found.compute_host: len(self.pins(server))})
+
+    def test_a_restart_knows_them_again(self):
+        server = self.cloud.boot(flavor='paged')
+        before = self.pins(server)
+        self.cloud.restart()
+        self.assertEqual(before, self.pins(server))
+        self.assertEqual([], self.cloud.findings())
+
+
+class RaceTest(NumaCase):
+    """Without the filter the host alone decides: builds that do not fit go elsewhere."""
+
+    settings = {
+        **NumaCase.settings,
+        'hosts': 2,
+        'options': {'quota': {'instances': -1, 'cores': -1, 'ram': -1}},
+    }
+
+    def test_two_builds_for_the_last_cpus(self):
+        """Placement counts CPUs, not nodes: each server wants six CPUs of one node of eight."""
+        self.flavor('six', PINNED, vcpus=6)
+        self.moving.together(
+            *(lambda name=f's{number}': self.cloud.boot(name, flavor='six') for number in range(4))
+        )
+        self.assertEqual([2, 2], [len(self.held(host)) for host in self.hosts()])
+        self.assertEqual([], self.cloud.findings())
+        refused = self.cloud.boot('more', flavor='six', status='ERROR')
+        self.assertEqual(24, sum(sum(self.held(host).values()) for host in self.hosts()))
+        self.cloud.admin.compute.delete_server(refused)
+        self.cloud.wait_gone(refused)
+
+
+class CrossCellTest(NumaCase):
+    settings = {**NumaCase.settings, 'cells': 2, 'hosts': 1}
+
+    def test_there_and_back(self):
+        moves = crossing.Crossing(self.cloud)
+        server = self.cloud.boot(flavor='paged', availability_zone='nova:cell1-host1')
+        before = self.pins(server)
+        for action, status in (('revertResize', 202), ('confirmResize', 204)):
+            self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+            self.assertEqual({server.id: 8}, self.held('cell1-host1'))
+            self.assertEqual({server.id: 8}, self.held('cell2-host1'))
+            self.moving.act(server, action, status=status)
+            self.cloud.wait(server, 'ACTIVE')
+            moves.idle(server)
+            self.assertEqual(before, self.pins(server))
+        self.assertEqual({}, self.held('cell1-host1'))
+
+
+class DefaultHostsTest(own_cloud.OwnCloudTest):
+    """Hosts of the default profile have one NUMA node, without dedicated CPUs and large pages."""
+
+    settings = {'cells': 1, 'hosts': 1}
+
+    def test_what_they_lack_is_refused(self):
+        for name, specs, status in (
+            ('one', {'hw:numa_nodes': '1'}, 'ACTIVE'),
+            ('two', {'hw:numa_nodes': '2'}, 'ERROR'),
+            ('pinned', PINNED, 'ERROR'),
+            ('paged', {'hw:mem_page_size': 'large'}, 'ERROR'),
+        ):
+            with self.subTest(name):
+                made = self.moving.flavor(name, vcpus=2)
+                self.cloud.admin.compute.create_flavor_extra_specs(made, specs)
+                server = self.cloud.boot(name, flavor=name, status=status)
+                self.assertEqual(status, server.status)
