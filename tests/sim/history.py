@@ -56,10 +56,10 @@ class History:
         guests = self._watch(world, cloud.places, ledger)
         repairs = repairs_module.Repairs(now.log, now.time)
         repairs.listen()
-        if plan.isolated or plan.divided:
+        if plan.isolated or plan.divided or plan.pinned:
             operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
             prepare = isolation.prepare if plan.isolated else isolation.divide
-            prepare(operator)
+            (isolation.pin if plan.pinned else prepare)(operator)
             now.sleep(isolation.REUSE_S)
         now.sleep(now.stream('begin').uniform(*BEGIN_S))
         self._race(cloud, world, ledger, guests)

@@ -1,10 +1,34 @@
-"""Flavors for some hosts only: those of an isolated aggregate, those of one cell."""
+"""Flavors for some hosts only: those of an isolated aggregate, of one cell, with NUMA nodes."""
 
 TRAIT = 'CUSTOM_LICENSED'
 FLAVOR = 'licensed'
 HOST = 'cell1-host1'
 # {flavor: cell whose hosts have its trait}
 DIVIDED = {'in-cell1': 'cell1', 'in-cell2': 'cell2'}
+# {flavor: (CPUs, extra specs)} of servers with CPUs and pages of their own.
+PINNED = {
+    'pinned': (2, {'hw:cpu_policy': 'dedicated'}),
+    'paged': (
+        4,
+        {'hw:cpu_policy': 'dedicated', 'hw:numa_nodes': '2', 'hw:mem_page_size': 'large'},
+    ),
+    'mixed': (3, {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '0-1'}),
+}
+# A host has room for some of them, as YAML of a profile's rule.
+NODES = """
+    numa:
+      threads: 2
+      shared: 0-1,7-8
+      dedicated: 2-6,9-13
+      nodes:
+        - {cpus: '0-1,2-3,4-5', memory_mb: 8192, pages: {2M: 300}}
+        - {cpus: '6-7,8-9,10-13', memory_mb: 8192, pages: {2M: 500}}
+"""
+FILTERED = {
+    'filter_scheduler': {
+        'enabled_filters': ['ComputeFilter', 'ImagePropertiesFilter', 'NUMATopologyFilter']
+    }
+}
 # Seconds in which the scheduler may go by what it has read before.
 REUSE_S = 10
 
@@ -25,6 +49,12 @@ def divide(caller):
         trait = f'CUSTOM_{cell.upper()}'
         _give_trait(caller, trait, prefix=cell)
         _make_flavor(caller, flavor, trait)
+
+
+def pin(caller):
+    """Make the flavors of pinned servers, as an operator."""
+    for flavor, (vcpus, specs) in PINNED.items():
+        _make(caller, flavor, specs, vcpus=vcpus, ram=512)
 
 
 def _give_trait(caller, trait, prefix=''):
@@ -48,10 +78,13 @@ def _give_trait(caller, trait, prefix=''):
 
 
 def _make_flavor(caller, name, trait):
-    flavor = {'id': name, 'name': name, 'vcpus': 1, 'ram': 64, 'disk': 1}
-    specs = {'extra_specs': {f'trait:{trait}': 'required'}}
+    _make(caller, name, {f'trait:{trait}': 'required'})
+
+
+def _make(caller, name, specs, *, vcpus=1, ram=64):
+    flavor = {'id': name, 'name': name, 'vcpus': vcpus, 'ram': ram, 'disk': 1}
     _ask(caller, '/flavors', {'flavor': flavor})
-    _ask(caller, f'/flavors/{name}/os-extra_specs', specs)
+    _ask(caller, f'/flavors/{name}/os-extra_specs', {'extra_specs': specs})
 
 
 def _ask(caller, path, body):

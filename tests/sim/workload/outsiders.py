@@ -1,7 +1,9 @@
 """Plans of histories with people who do not ask the compute service: owners, administrators."""
 
+from tests.sim.kernel import streams
 from tests.sim.workload import administrators
 from tests.sim.workload import ingredients
+from tests.sim.workload import isolation
 from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
@@ -296,7 +298,37 @@ def darkened(rng):
     )
 
 
-# Themes, and those that were written later, see `themes.FURTHER`.
+def pinned(rng):
+    """Servers with CPUs and pages of their own, on hosts that have too few of them for all."""
+    return plan.Plan(
+        clients=2,
+        servers=rng.choice((3, 5)),
+        minutes=0.4,
+        pause_s=1.0,
+        creates=0.5,
+        deletes=0.1,
+        pinned=True,
+        operations=frozenset(
+            (
+                *ingredients.MOVES,
+                *rng.choice((ingredients.SHELVES, ('cross',), ('reboot_hard', 'rebuild'))),
+                'rescue',
+                'unrescue',
+            )
+        ),
+        kills=rng.choice((0, 0, 2)),
+        hosts_off=rng.choice((0, 1)),
+        ambush=True,
+        victims=rng.choice((('super',), ('conductor', 'compute'))),
+        rates=rng.choice(({}, ingredients.SLUGGISH, {'reply': {'lost': 0.02, 'late': 0.02}})),
+        options=places.merged(ingredients.HASTY, rng.choice(({}, isolation.FILTERED))),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 3))) + isolation.NODES,
+        # Another guest may have been faster.
+        refusals=(*profiles.REFUSED, 'Insufficient compute resources'),
+    )
+
+
+# Themes, and those that were written later, see `later`.
 THEMES = {
     'silent': (2, places.SMALL, silent),
     'kept': (1, places.SMALL, keeping),
@@ -308,3 +340,15 @@ FURTHER = {
     'refused': (1, places.SMALL, refused),
     'blackouts': (1, places.CELLS, darkened),
 }
+PINNED = {'pinned': (1, places.CELLS, pinned)}
+EVERY = {**THEMES, **FURTHER, **PINNED}
+# Of the seeds of nights with a theme of outsiders, one of so many has one of FURTHER, and of the
+# rest one of so many has pinned CPUs. Other seeds keep their themes.
+FURTHER_OF, PINNED_OF = 5, 6
+
+
+def later(seed):
+    """The themes of a seed of nights."""
+    if streams.derived(seed, 'further') % FURTHER_OF == 0:
+        return FURTHER
+    return PINNED if streams.derived(seed, 'pinned') % PINNED_OF == 0 else THEMES

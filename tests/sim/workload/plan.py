@@ -82,6 +82,7 @@ class Plan:
     apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     divided: whether each flavor is for the hosts of one cell: to resize is to cross
+    pinned: whether all servers have CPUs of their own; `profile` must have isolation.NODES
     settle_s: seconds after the last request at which to look whether all is well
     rest_s: for how long all must be well then
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
@@ -136,6 +137,7 @@ class Plan:
     apart: bool = False
     isolated: bool = False
     divided: bool = False
+    pinned: bool = False
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)
@@ -163,6 +165,8 @@ class Plan:
         """Ids of those that servers have."""
         if self.divided:
             return (*isolation.DIVIDED,)
+        if self.pinned:
+            return (*isolation.PINNED,)
         return (*FLAVORS, isolation.FLAVOR) if self.isolated else FLAVORS
 
     def moments(self, end):

@@ -21,8 +21,6 @@ RATES = (0.0005, 0.002, 0.01)
 # One of so many seeds has a theme of `outsiders`. The gate runs the seeds before the second number,
 # of which 6 have one: these histories take several times as long as others.
 OUTSIDE, GATE_OUTSIDE, FIRST_OF_NIGHTS = 6, 28, 201
-# One of so many of these from then on has a theme that was added later: other seeds keep theirs.
-FURTHER = 5
 
 
 def of_seed(seed):
@@ -30,15 +28,15 @@ def of_seed(seed):
     share = OUTSIDE if seed >= FIRST_OF_NIGHTS else GATE_OUTSIDE
     outside = streams.derived(seed, 'outsiders') % share == 0
     themes = outsiders.THEMES if outside else THEMES
-    if outside and share == OUTSIDE and streams.derived(seed, 'further') % FURTHER == 0:
-        themes = outsiders.FURTHER
+    if outside and share == OUTSIDE:
+        themes = outsiders.later(seed)
     names = [name for name, (share, *_) in themes.items() for _ in range(share)]
     return names[streams.derived(seed, 'theme') % len(names)]
 
 
 def drawn(seed):
     """The plan of a history."""
-    _share, size, draw = {**THEMES, **outsiders.THEMES, **outsiders.FURTHER}[of_seed(seed)]
+    _share, size, draw = {**THEMES, **outsiders.EVERY}[of_seed(seed)]
     made = draw(streams.Stream(seed, 'plan'))
     made.size = size
     return made
