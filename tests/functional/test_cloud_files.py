@@ -85,7 +85,7 @@ class CloudFilesTest(testtools.TestCase):
         argv = ('up', '-f', str(path), '--state-dir', directory, '--detach', '--port', '0', *words)
         code, out, errors = commands.forked(argv, timeout_s=RUN_S)
         self.assertEqual(0, code, errors)
-        self.assertIn(f'up --state-dir {directory} -f {path}`', out)
+        self.assertIn(f'up --state-dir {directory} -f {path}', out)
         return directory
 
     def refused(self, path, name, *words):
