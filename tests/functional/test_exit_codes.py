@@ -24,6 +24,7 @@ from tests.fixtures import units
 from tests.functional import test_scenarios
 
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
+TRACE = units.ROOT / 'doc' / 'source' / 'howto' / 'study' / 'trace.csv'
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
 # A live migration whose copy never ends by itself.
 PROFILE = """
@@ -109,6 +110,7 @@ class ExitCodesTest(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.demo.scenes.SCENES', FAILING))
         self.exits(0, 'demo --scene passes', where=[])
         self.exits(1, 'demo --scene fails', where=[])
+        self.replay()
         self.assert_as_documented()
 
     def run_the_client(self):
@@ -182,6 +184,19 @@ class ExitCodesTest(testtools.TestCase):
             name = 'nova_lite.lab.scenarios.drill.read'
             with fixtures.MonkeyPatch(name, lambda _name, found=found: found):
                 self.exits(code, 'scenario run a')
+
+    def replay(self):
+        """Run a study of a trace, and one at whose end `verify` has a finding."""
+        for code, findings in ((0, []), (1, ['I4 a finding'])):
+            found = {'runs': [{'setting': 'a', 'verify': findings}]}
+            study = 'nova_lite.lab.replay.study.Study.run'
+            table = 'nova_lite.lab.replay.results.table'
+            with (
+                fixtures.MonkeyPatch(study, lambda _study, found=found: found),
+                fixtures.MonkeyPatch(table, lambda _found: (('Setting',), [])),
+            ):
+                output = f'--output {self.directory}/study{code}'
+                self.exits(code, f'replay {TRACE} --limit 1 {output}', where=[])
 
     def interrupt(self, line, code):
         """Press Ctrl-C once a command that waits, or asks on its terminal, has begun."""
