@@ -109,7 +109,11 @@ class Claims:
             claim = self._of(node).get(spec.uuid)
         if claim is None or not claim.numa:
             return spec
-        return dataclasses.replace(spec, numa=claim.numa[-1])
+        try:
+            numa = self._driver.get_guest(node, spec.uuid).spec.numa
+        except exception.GuestNotFound:
+            return spec
+        return dataclasses.replace(spec, numa=numa)
 
     def release(self, node: str, guest: str) -> None:
         """Release the claim of a guest, if there is one."""
