@@ -15,7 +15,9 @@ from tests.sim.workload import outside
 from tests.sim.workload import owners
 
 UNFILLED = re.compile(r'upload of image .* of server ([0-9a-f-]{36}) is queued')
-SHELVED = re.compile(r'image ([0-9a-f-]{36}).* is not what server .* was shelved in')
+SHELVED = re.compile(
+    r'image ([0-9a-f-]{36}).* is (?:not what server .* was shelved in|of server .*, deleted)'
+)
 # Of which an action is recorded.
 ACTION = re.compile(
     '/servers/([^/]+)/(?:action|os-interface|os-volume_attachments|shares|migrations)(?:/|$)'

@@ -68,5 +68,6 @@ class FindingsTestCase(testtools.TestCase):
         change = known.outside.begin(owners.PROTECT, image)
         change.call = caller.Call('owner', owners.PROTECT, 'PATCH', 'url', 1, 2, code=200)
         self.assertTrue(known.is_protected(f"{place}'(name-shelved) {what}'"))
+        self.assertTrue(known.is_protected(f"{place}'(name-shelved) is of server s, deleted'"))
         self.assertFalse(known.is_protected(f"{place}'(name-shelved) is missing'"))
         self.assertFalse(known.is_protected(f"what='image another', detail='(name) {what}'"))
