@@ -59,7 +59,7 @@ def amounts(spec: model.GuestSpec, *, pinned: int = 0) -> Amounts:
 class Claims:
     """The claims of all nodes of a driver.
 
-    noted: function that is told of each node of which a guest holds other CPUs or pages now
+    noted: called with the name of a node when the CPUs or pages that its guests hold have changed
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class Claims:
 def _with_nodes(
     node: str, held: Held, former: tuple[topology.Held, ...], ask: Ask | None
 ) -> tuple[topology.Held, ...]:
-    """Return the parts of NUMA nodes that a guest held, and those it wants, if it lacks them."""
+    """Return the former parts of a guest, and new ones unless they fit its request."""
     if ask is None or _held_for(ask.guest, former):
         return former
     parts = [part for claim in held.values() for part in claim.numa]

@@ -89,9 +89,9 @@ def spec_of(
 
 
 def constraints_of(instance: objects.Instance) -> constraints.Constraints:
-    """Return what a server asks of its host besides sizes, by its flavor and image.
+    """Return the requirements of a server on its host, besides sizes, by its flavor and image.
 
-    Raise Invalid if both contradict: the server was made when such servers were not refused.
+    Raise Invalid if flavor and image contradict: a former release has accepted the server.
     """
     flavor = instance.flavor
     return constraints.of(

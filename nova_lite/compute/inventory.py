@@ -57,7 +57,7 @@ class Inventory:
         self._former: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
-        # Nodes of which guests hold other parts than was reported.
+        # Nodes whose guests hold other parts of NUMA nodes than the last report has.
         self._held_news: set[str] = set()
 
     # ---- reports ----
@@ -84,10 +84,15 @@ class Inventory:
         try:
             self._report_held()
         except exception.NovaLiteError as error:
-            LOG.warning('Cannot report what guests hold of node %s: %s', node, error)
+            LOG.warning(
+                'Cannot report the NUMA nodes that guests of node %s hold: %s. The next report of all '
+                'nodes has them.',
+                node,
+                error,
+            )
 
     def _report_held(self) -> None:
-        # Whoever has the lock looks again after its release.
+        # A thread that has the lock looks at the news again after it has released the lock.
         while self._held_news and self._lock.acquire(blocking=False):
             try:
                 nodes = {self._held_news.pop() for _node in tuple(self._held_news)}
@@ -156,7 +161,7 @@ class Inventory:
                 self._numa(node, occupied=node in occupied),
             )
             if self._reported.get((host, node)) != said:
-                # Without an answer it is not known what the record has.
+                # Without an answer of the conductor, the contents of the record are unknown.
                 self._reported.pop((host, node), None)
                 news[host, node] = said, {**self._columns(host, found), 'numa': said[-1]}
         pending = list(news)
@@ -205,7 +210,7 @@ class Inventory:
         return failed
 
     def _numa(self, node: str, *, occupied: bool) -> model.Json | None:
-        """Return a node's NUMA nodes and what guests hold of them; None: nothing but a number."""
+        """Return the NUMA nodes and the parts that guests hold, None if only a number is known."""
         described = self._site.driver.get_topology(node)
         held = self._site.claims.numa(node, occupied=occupied)
         if described is None and not held:

@@ -27,9 +27,10 @@ class Ratios:
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """A node of a host with what is left of it.
+    """A node of a host, and the parts of it that guests hold.
 
-    free: dedicated CPUs without a guest; shared, memory_mb: what guests have; pages: {KiB: number}
+    free: dedicated CPUs that no guest holds
+    shared, memory_mb, pages: shared CPUs, MiB and {KiB: number of pages} that guests hold
     """
 
     node: topology.Node
@@ -39,7 +40,7 @@ class Room:
     pages: typing.Mapping[int, int] = dataclasses.field(default_factory=dict)
 
     def with_cell(self, cell: topology.Cell) -> 'Room':
-        """Return the rest that a guest leaves."""
+        """Return the room with one more guest."""
         pages = self.pages
         if cell.page_kb:
             pages = {**pages, cell.page_kb: pages.get(cell.page_kb, 0) + cell.pages}
@@ -63,7 +64,7 @@ class Misfit:
 
 
 def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
-    """Return what guests leave of a host."""
+    """Return the rooms of a host beside its guests."""
     found = tuple(Room(node, node.dedicated) for node in host.nodes)
     for held in guests:
         found = without(found, held)
@@ -71,7 +72,7 @@ def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
 
 
 def without(left: Rooms, held: topology.Held) -> Rooms:
-    """Return what is left when one more guest has its parts. The host may have had more nodes."""
+    """Return the rooms beside one more guest. The host may have had more nodes before."""
     cells = {cell.node: cell for cell in held.cells}
     return tuple(
         room.with_cell(cells[room.node.id]) if room.node.id in cells else room for room in left
@@ -79,7 +80,7 @@ def without(left: Rooms, held: topology.Held) -> Rooms:
 
 
 def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology.Held | Misfit:
-    """Return what a guest with NUMA nodes gets of a host's rooms, or why it gets nothing."""
+    """Return the parts of the rooms for a guest with NUMA nodes, or the reason why none fit."""
     if len(guest.nodes) > len(left):
         return Misfit(f'has {len(left)} NUMA nodes, not {len(guest.nodes)}')
     return _Matching(left, guest, ratios).run()
@@ -154,7 +155,7 @@ class _Matching:
 def _place(
     room: Room, guest: constraints.Constraints, index: int, ratios: Ratios
 ) -> topology.Cell | str:
-    """Return what a guest's node gets of a room, or what is missing."""
+    """Return the part of a room for a node of the guest, or the missing resource as a reason."""
     wanted = guest.nodes[index]
     page_kb = _page_size(room, wanted, guest.page_size, ratios)
     if isinstance(page_kb, str):
@@ -188,7 +189,7 @@ def _place(
 def _page_size(
     room: Room, wanted: guest_numa.Node, size: str | int | None, ratios: Ratios
 ) -> int | str | None:
-    """Return the KiB of the pages for a guest's node; None: it may have any; or what is missing."""
+    """Return the KiB of the pages for a node of the guest (None: any), or a reason for refusal."""
     node, needed_kb = room.node, wanted.memory_mb * topology.KIB_PER_MIB
     if wanted.memory_mb > node.memory_mb:
         return f'it has {node.memory_mb} MiB, not {wanted.memory_mb}'

@@ -124,7 +124,7 @@ class HostState:
     metadata: {key: frozenset of values} of the host's aggregates
     stats, cpu_info, metrics: as the node reports them
     image_properties: {(name, value): number of servers on the host}; None if not read
-    numa: NUMA nodes and what guests hold of them, as the node reports them, or None
+    numa: NUMA nodes and the parts that guests hold, as the node reports them, or None
     coming: guests with NUMA nodes that the node does not report yet
     known_rooms: result of `rooms`, once it was asked for
     """
@@ -172,7 +172,7 @@ class HostState:
         return fitting.Ratios(self.cpu_allocation_ratio, self.ram_allocation_ratio)
 
     def rooms(self) -> fitting.Rooms:
-        """Return the NUMA nodes with what is left of them."""
+        """Return the rooms of the NUMA nodes beside the guests that the node has or will have."""
         if self.known_rooms is None:
             numa = self.numa or {}
             if numa.get('host'):

@@ -40,8 +40,8 @@ class Request:
 
     instance_uuids: the servers to place, all alike
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
-    guest: what the servers ask of their host besides sizes
-    contradiction: why flavor and image together make no guest, or None
+    guest: requirements of the servers on their host, besides sizes
+    contradiction: reason why flavor and image contradict, or None
     missing_device: the device that the servers need and no host has, as a reason, or None
     """
 

@@ -1,4 +1,4 @@
-"""CPUs and pages of NUMA nodes: what guests have, what hosts report, what servers ask for."""
+"""CPUs and pages of NUMA nodes: those of guests, of the reports of hosts, and of requests."""
 
 import collections
 from collections.abc import Iterator

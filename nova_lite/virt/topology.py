@@ -1,4 +1,4 @@
-"""The topology of a host and what guests hold of it: CPUs, memory and pages. Plain values.
+"""The topology of a host, and the CPUs, memory and pages that guests hold. Plain values.
 
 Numbers of CPUs are those of the host. A core is a set of CPUs that are threads of it.
 """
@@ -183,7 +183,7 @@ class Cell:
 class Held:
     """The parts of a host that a guest with NUMA nodes holds, in the order of its nodes.
 
-    request: names the request for which they were chosen
+    request: name of the request for which the parts were chosen, see Constraints.request
     """
 
     cells: tuple[Cell, ...]
@@ -197,7 +197,7 @@ class Held:
     def to_dict(self) -> Json:
         cells = [dataclasses.asdict(cell) for cell in self.cells]
         for cell in cells:
-            # As JSON keeps them, so that both can be compared.
+            # Lists, as JSON has them, so that the result can be compared with a stored one.
             cell['pins'] = [list(pair) for pair in cell['pins']]
             cell |= {key: list(cell[key]) for key in ('cpus', 'reserved')}
         return {'request': self.request, 'cells': cells}

@@ -28,7 +28,7 @@ def add(connection: sa.Connection, instance_uuid: str, lost: Iterable[str] = ())
 
 
 def lost(connection: sa.Connection, instance_uuid: str) -> set[str]:
-    """Return the ids of ports of which it is noted that a server has lost them."""
+    """Return the ids of the lost ports that are noted for a server."""
     return {
         port_id for port_id in lean.values(connection, _LOST, {'uuid': instance_uuid}) if port_id
     }

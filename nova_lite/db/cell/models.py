@@ -255,7 +255,7 @@ class ComputeNode(types.Timestamps, Base):
     """A hypervisor's capacity. Its usage is computed from the servers by a query.
 
     mapped: whether its host is in the API database's host mappings
-    numa: its NUMA nodes and what guests hold of them; None: all it has of them is their number
+    numa: the NUMA nodes and the parts of them that guests hold; None: only their number is known
     memory_mb in MiB, local_gb in GiB
     """
 

@@ -47,7 +47,7 @@ class Constraints:
 
     @functools.cached_property
     def request(self) -> str:
-        """Return a name of the topology: equal topologies have the same one."""
+        """Return a name of the topology: equal topologies have equal names."""
         return repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
 
 

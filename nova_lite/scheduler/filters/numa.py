@@ -9,7 +9,7 @@ from nova_lite.scheduler.filters import base
 class NUMATopologyFilter(base.Filter):
     """The host has room for the guest's NUMA nodes beside those of other guests.
 
-    A rebuild keeps the guest's nodes and what they hold.
+    A rebuild keeps the guest's nodes with their CPUs and pages.
     """
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:

@@ -1,8 +1,8 @@
 """Find ports that guests still have although the records of their servers have lost them.
 
-A saga records at its end the ports that the network service shows then. Its guest may have been
-created with a port that the owner has taken from the server meanwhile, without an event. Such ports
-are noted, and `port_changes` detaches them as soon as no task or saga works at the server.
+A saga records at its end the ports that the network service shows then. The guest may have been
+created with a port that its owner has taken from the server since then, without an event. Such a
+port is noted, and `port_changes` detaches it as soon as no task or saga works at the server.
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""A column of compute nodes for their NUMA nodes and what guests hold of them."""
+"""A column of compute nodes for their NUMA nodes and the parts that guests hold."""
 
 from alembic import op
 import sqlalchemy as sa
