@@ -69,6 +69,10 @@ class JsonTest(base.ManageTest):
                          self.said('cell_v2', 'map_instances', '--cell_uuid', self.uuid))  # fmt: skip
         found = self.said('cell_v2', 'verify_instance', '--uuid', server)
         self.assertEqual(('cell1', self.uuid), (found['cell_name'], found['cell_uuid']))
+        missing = self.said('image_property', 'show', server, 'hw_disk_bus', code=3)
+        self.assertIn('hw_disk_bus not found', missing['messages'][0])
+        refused = self.said('image_property', 'set', server, '--property', 'hw_x=y', code=5)
+        self.assertIn('hw_x', refused['messages'][0])
         self.assertEqual([], self.said('db', 'archive_deleted_rows'))
         self.said('db', 'archive_deleted_rows', '--max_rows', '0', code=2)
         self.assertEqual(0, self.said('db', 'purge', '--all', code=3)['rows'])
