@@ -94,7 +94,10 @@ class Driver(Protocol):
         """Return the names of the nodes with guests, or with jobs that have not ended."""
 
     def list_guests(self, node: str) -> list[model.Guest]:
-        """Return all guests of the node, in any `model.Role`: also departed and incoming ones."""
+        """Return all guests of the node, in any `model.Role`: also departed and incoming ones.
+
+        A guest is listed as soon as the job that makes it has begun.
+        """
 
     def get_guest(self, node: str, guest: str) -> model.Guest:
         """Return the guest, in any `model.Role`. Raise GuestNotFound."""

@@ -261,7 +261,9 @@ def _roll_back(work: effects.Work) -> model.Json:
 
 EFFECTS = {
     Verb.CHECK_LIVE_MIGRATION: effects.Effect(_check),
-    Verb.PRE_LIVE_MIGRATION: effects.Effect(_prepare_destination, partial=_prepare_destination),
+    Verb.PRE_LIVE_MIGRATION: effects.Effect(
+        _prepare_destination, begin=_prepare_destination, partial=_prepare_destination
+    ),
     Verb.LIVE_MIGRATE: effects.Effect(_advance),
     Verb.ABORT_LIVE_MIGRATION: effects.Effect(_abort),
     Verb.FORCE_COMPLETE: effects.Effect(_force),

@@ -163,6 +163,24 @@ class NumaClaimsTest(testtools.TestCase):
         self.assertEqual(0, again.used('node')['VCPU'])
         self.assertEqual(spec, again.keep_nodes('node', dataclasses.replace(spec, numa=None)))
 
+    def test_a_restart_while_a_live_migration_is_prepared(self):
+        """The destination shows the guest as soon as its preparation has begun."""
+        slow = 'extends: nfv\nhosts: [{delays: {pre_live_migration: 60}}]'
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        self.driver = sim_driver.SimDriver(path, ['node'], profile.parse(slow))
+        self.addCleanup(self.driver.close)
+        self.claims = claims.Claims(self.driver)
+        ask = self.claim('a', 4)
+        spec = model.GuestSpec('a', 'a', 'f', vcpus=4, memory_mb=1, disk_gb=0)
+        spec = self.claims.with_nodes('node', spec, ask.guest)
+        self.driver.pre_live_migration('node', spec, 'move', key='key')
+        cpus = self.cpus('a')
+        self.claims = claims.Claims(self.driver)
+        self.claim('b', 4)
+        self.assertFalse(set(cpus) & set(self.cpus('b')))
+        self.claim('a', 4)
+        self.assertEqual(cpus, self.cpus('a'))
+
     def test_changes_are_noted(self):
         self.spawn('a', self.claim('a', 4))
         self.assertEqual(['node'], self.noted)
