@@ -31,7 +31,7 @@ CELLS = 'Use one of: cell1'
 HELP = '--help` explains the arguments'
 DURATION = 'such as 90s, 1h30m or 2d'
 USAGES = (
-    ('up', 'in use by process', 'stop that one with `nova-lite stop'),
+    ('up', 'in use by process', 'stop this process with `nova-lite stop'),
     ('up --fresh', 'in use by process', 'or choose another directory'),
     ('up --cells 1 --hosts 1', 'hosts=2', 'Omit --hosts'),
     (
@@ -43,7 +43,7 @@ USAGES = (
     ('env --cloud bob', 'has no cloud bob', 'only nova-lite, nova-lite-demo'),
     ('openstack --cloud bob server list', 'has no cloud bob', 'only nova-lite, nova-lite-demo'),
     ('reset nosuch', 'There is no saved state nosuch', 'Known states: fresh'),
-    ('reset --save fresh', 'that of a new cloud', 'use another'),
+    ('reset --save fresh', 'the state of a new cloud', 'use another'),
     ('snapshot save /nowhere/x', '/nowhere', 'No such file'),
     ('snapshot save FILES', 'is not a regular file', 'FILES'),
     ('snapshot save /dev/null', '/dev/null is not a regular file', ''),

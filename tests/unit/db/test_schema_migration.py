@@ -25,7 +25,7 @@ REVISIONS = {
         '299a547b0e86cfc522c64494a2e0a8b726882f55ce0a36628a313105eabce850'
     ),
     'cell/v0004_numa_of_nodes.py': (
-        'c255b37ba556f4f180ffdf62ef4e6a368f59f99298c0240f273db8f46e61ee49'
+        'e4c330cbef151b2aa4951ec7c3ac8980afcb5044cd5fab958262be7f53aad18a'
     ),
 }
 
