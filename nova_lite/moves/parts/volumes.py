@@ -94,7 +94,8 @@ class Volumes:
     def _reserve_later(self) -> saga.Pending | None:
         """Disconnect a server on no host from its former host.
 
-        If the volume service refuses that, the next unshelve repeats it.
+        If the volume service refuses that, or no longer has the volume, the next unshelve repeats
+        it.
         """
         scope = self.scope
         waits: saga.Pending | None = duties.foreign_attachments(scope).do()
@@ -105,7 +106,7 @@ class Volumes:
             try:
                 if not self._disconnect(cell, device):
                     return saga.Pending(detail='another request changed the server')
-            except exception.VolumeNotUsable as error:
+            except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:
                 LOG.warning('Server %s stays connected to its former host: %s', row.uuid, error)
         return None
 

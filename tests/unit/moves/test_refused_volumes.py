@@ -79,7 +79,16 @@ class OffloadTest(moves_base.MoveTestCase):
 
     def test_duty_for_a_volume_that_cannot_be_used(self):
         """Its status may never change: the duty ends, and the unshelve repeats the attachment."""
-        error = exception.VolumeNotUsable(volume_id='the second', reason='it is detaching')
+        self.check_refused(
+            exception.VolumeNotUsable(volume_id='the second', reason='it is detaching')
+        )
+
+    def test_duty_for_a_lost_volume(self):
+        """The volume service still has the attachment of a volume that it has lost."""
+        self.check_refused(exception.VolumeNotFound(volume_id='the second'))
+
+    def check_refused(self, error):
+        """Refuse the second attachment."""
         self.error = error
         self.cell.volume.create_attachment = self.refuse
         self.assertIsNone(self.clean.do())
