@@ -15,6 +15,7 @@ from nova_lite.lab.replay.readers import machine
 COLUMNS = 11
 ID, CREATED, DELETED, VCPUS, MEMORY_GB = 0, 3, 4, 9, 10
 ABOVE = '>'
+DIGITS = 9
 
 
 def read(path: str, _of: machine.Type) -> Iterator[trace.Machine]:
@@ -38,6 +39,6 @@ def _amount(line: lines.Line, column: int, name: str) -> float:
     if not text.startswith(ABOVE):
         return line.number_of(column, name)
     bound = text.removeprefix(ABOVE).strip()
-    if not bound.isdecimal():
+    if not bound.isdecimal() or len(bound) > DIGITS:
         raise line.error(f'{name} is {text!r}, not a number or a bucket')
     return float(1 << int(bound).bit_length())

@@ -6,12 +6,15 @@ import gzip
 import io
 import math
 import typing
+import zlib
 
 from nova_lite.lab.console import messages
 from nova_lite.lab.replay import trace
 
 GZIP = b'\x1f\x8b'
 MIB_PER_GIB = 1024
+# Larger numbers are no amounts, and SQLite has none of them.
+LIMIT = 1e15
 
 
 class Line(typing.NamedTuple):
@@ -34,6 +37,8 @@ class Line(typing.NamedTuple):
             found = math.nan
         if not math.isfinite(found):
             raise self.error(f'{name} is {text!r}, not a number')
+        if abs(found) >= LIMIT:
+            raise self.error(f'{name} is {text!r}, which is too large')
         return found
 
     def whole(self, column: int, name: str) -> int:
@@ -59,7 +64,7 @@ def read(path: str, columns: int | None = None) -> Iterator[Line]:
                 if columns is not None and len(values) != columns:
                     raise line.error(f'it has {len(values)} columns, not {columns}')
                 yield line
-    except (UnicodeError, csv.Error, EOFError, gzip.BadGzipFile) as error:
+    except (UnicodeError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise trace.TraceError(
             path=path, line=number + 1, reason=f'it cannot be read: {messages.cause(error)}'
         ) from error

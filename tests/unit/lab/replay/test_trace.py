@@ -56,6 +56,15 @@ class TraceTest(testtools.TestCase):
         error = self.assertRaises(trace.TraceError, self.read, str(packed))
         self.assertIn('it cannot be read: ', str(error))
 
+    def test_damaged(self):
+        """A bit is wrong in the compressed data."""
+        path = pathlib.Path(self.traces.drawn(500, life_s=5))
+        packed = bytearray(gzip.compress(path.read_bytes()))
+        packed[100:120] = bytes(byte ^ 0x5A for byte in packed[100:120])
+        path.write_bytes(packed)
+        error = self.assertRaises(trace.TraceError, self.read, str(path))
+        self.assertIn('it cannot be read: ', str(error))
+
     def test_errors_name_the_line(self):
         header = traces.HEADER
         self.assertEqual(
@@ -64,6 +73,9 @@ class TraceTest(testtools.TestCase):
         self.assertEqual(':3: it has 5 columns, not 6', self.refused(header, '', 'a,1,2,1,512'))
         self.assertEqual(
             ":2: arrival_s is 'soon', not a number", self.refused(header, 'a,soon,2,1,512,0')
+        )
+        self.assertEqual(
+            ":2: memory_mb is '1e30', which is too large", self.refused(header, 'a,1,2,1,1e30,0')
         )
         self.assertEqual(
             ":2: departure_s is 'nan', not a number", self.refused(header, 'a,1,nan,1,512,0')
