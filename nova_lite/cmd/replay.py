@@ -18,6 +18,7 @@ from nova_lite.lab.replay import readers
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options."""
+    parser.set_defaults(default_of=parser.get_default)
     parser.add_argument('trace', nargs='?', metavar='TRACE', help='file with the trace')
     _add_format(parser)
     parser.add_argument(

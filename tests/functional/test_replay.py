@@ -174,6 +174,10 @@ class ReplayTest(testtools.TestCase):
             ([self.path, '--profile', 'nosuch'], 'Profile nosuch: (name): neither a file nor'),
             ([self.path, '--fits', '1:2'], 'is not VCPUS:MIB:GIB'),
             ([], 'it needs a TRACE, or --continue DIR'),
+            ([self.path, '--boots', '--ask-always'], '--ask-always: with --boots'),
+            ([self.path, '--machine', 'x'], 'this one has format csv'),
+            (['--continue', '.', '--seed', '3'], 'omit --seed'),
+            (['--continue', '.', '--plain-placement'], 'omit --plain-placement'),
             ([self.path, '--lose-host'], '--migrations and --lose-host need --boots'),
             (
                 [self.path, '--boots', '--vary', 'host_subset_size=1,2'],

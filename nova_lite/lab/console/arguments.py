@@ -23,6 +23,8 @@ VALUE = re.compile(r"(argument .+): invalid (?P<kind>\S+) value: (?P<given>'.*')
 KINDS = {'int': 'a whole number', 'float': 'a number'}
 REQUEST = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 UNKNOWN = 'unrecognized arguments: '
+# Attributes of the arguments of a command that are no options.
+INTERNAL = ('command', 'run', 'which', 'default_of')
 
 
 class Parser(argparse.ArgumentParser):
@@ -88,6 +90,20 @@ def like(word: str, known: Iterable[str]) -> str:
     """Return a question about the one of the known words that a word resembles, or ''."""
     found = difflib.get_close_matches(word, [*known], n=1)
     return f' Did you mean {found[0]!r}?' if found else ''
+
+
+def given(args: argparse.Namespace, besides: Iterable[str] = ()) -> list[str]:
+    """Return the options whose values are not their defaults.
+
+    args: with `default_of`, the method get_default of the parser of the command
+    besides: destinations of options that are not asked about
+    """
+    unasked = {*INTERNAL, *besides}
+    return [
+        f'--{name.replace("_", "-")}'
+        for name, value in vars(args).items()
+        if name not in unasked and value != args.default_of(name)
+    ]
 
 
 def directory(text: str) -> str:

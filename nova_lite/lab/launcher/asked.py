@@ -3,16 +3,15 @@
 import argparse
 
 from nova_lite import exception
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import options
 from nova_lite.lab.launcher.cloud_file import kept
 from nova_lite.lab.launcher.cloud_file import reading
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 
-# The options that name the cloud to print.
-NAMING = ('state_dir', 'config_dir', 'name')
-# Attributes of the arguments that are no options of `up`.
-INTERNAL = ('command', 'run', 'which', 'print_config', 'compares_cloud', 'default_of')
+# The option itself, and those that name the cloud to print.
+PRINTING = ('print_config', 'state_dir', 'config_dir', 'compares_cloud')
 
 
 def up(args: argparse.Namespace) -> None:
@@ -39,11 +38,7 @@ def up(args: argparse.Namespace) -> None:
 
 def print_config(args: argparse.Namespace) -> None:
     """Print the file of a running cloud. Raise Invalid if another option is given as well."""
-    for name, value in vars(args).items():
-        if name not in (*NAMING, *INTERNAL) and value != args.default_of(name):
-            option = f'--{name.replace("_", "-")}'
-            text = (
-                f'--print-config prints the file of a running cloud and starts none. Omit {option}'
-            )
-            raise exception.Invalid(reason=text)
+    for option in arguments.given(args, PRINTING):
+        text = f'--print-config prints the file of a running cloud and starts none. Omit {option}'
+        raise exception.Invalid(reason=text)
     reading.show(args.state_dir)

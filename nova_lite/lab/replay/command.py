@@ -10,6 +10,7 @@ import signal
 import sys
 import typing
 
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import readers
@@ -50,6 +51,8 @@ def _study(args: argparse.Namespace, is_interrupted: Callable[[], bool]) -> stud
     if args.resumed is not None:
         if args.trace is not None:
             raise ValueError('--continue: the study has its trace; omit TRACE')
+        for option in arguments.given(args, besides=('resumed', 'json')):
+            raise ValueError(f'--continue: the study has its options; omit {option}')
         plan, progress = plans.load(args.resumed)
         return studies.Study(args.resumed, plan, progress=progress, is_interrupted=is_interrupted)
     if args.trace is None:

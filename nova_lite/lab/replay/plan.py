@@ -29,6 +29,8 @@ BOOTED: Mapping[str, Mapping[str, str]] = {
     'scheduler': {'candidates_reuse_s': '0', 'host_state_reuse_s': '0'},
     'quota': {'instances': '-1', 'cores': '-1', 'ram': '-1'},
 }
+# The format whose sizes are fractions of a machine.
+FRACTIONS = 'azure-packing'
 # The values with which the scheduler does not choose by chance.
 SETTLED = {'host_subset_size': '1', 'shuffle_best_same_weighed_hosts': 'false'}
 
@@ -115,6 +117,15 @@ class Plan:
         found = settings.of(self.vary)
         if (self.migrations or self.lose_host) and not self.boots:
             raise ValueError('--migrations and --lose-host need --boots: decisions move no server')
+        if self.asks_always and self.boots:
+            raise ValueError(
+                '--ask-always: with --boots, placement is asked at each decision anyway'
+            )
+        if (self.machine or self.machine_size) and self.format != FRACTIONS:
+            raise ValueError(
+                f'--machine and --machine-size are for traces of format {FRACTIONS}; this one has '
+                f'format {self.format}'
+            )
         for setting in found if self.boots else ():
             given = merged(self.options, setting.options).get('filter_scheduler', {})
             for name, usual in SETTLED.items():
