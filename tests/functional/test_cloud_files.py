@@ -212,6 +212,15 @@ class CloudFilesTest(testtools.TestCase):
         _path, found = self.printed(directory)
         self.assertEqual(3, found['flavors'][0]['vcpus'])
 
+    def test_killed_after_its_objects(self):
+        """The file of clients, which comes last, is missing: the objects are not created again."""
+        path = self.file(SMALL)
+        directory = self.up(path, 'small')
+        running.stop(directory, STOP_S)
+        os.unlink(os.path.join(directory, 'clouds.yaml'))
+        self.up(path, 'small')
+        self.verify(directory)
+
     def test_an_object_that_is_refused(self):
         """The message has its line. The next start begins again."""
         path = self.file(FAILING)

@@ -24,6 +24,13 @@ FILE = 'described.json'
 # The settings that a file can have.
 SETTINGS = ('cells', 'hosts', 'profile', 'speed', 'auth', 'options')
 NOTHING: Json = {}
+# {key of the record: types of its value}
+KINDS = {
+    'settings': dict,
+    'done': bool,
+    'file': str | None,
+    'document': dict | None,
+}
 
 
 class OtherCloud(exception.Conflict):
@@ -48,8 +55,9 @@ def read(directory: str) -> Json | None:
     if not os.path.exists(path):
         return None
     found = kept_files.values(directory, path, ())
-    if not isinstance(found.get('settings'), dict):
-        raise kept_files.spoiled(directory, path, 'it has no settings')
+    for name, kinds in KINDS.items():
+        if name not in found or not isinstance(found[name], kinds):
+            raise kept_files.spoiled(directory, path, f'it has no valid {name}')
     return found
 
 

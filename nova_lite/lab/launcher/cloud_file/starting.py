@@ -35,15 +35,24 @@ def prepare(places: layout.Layout, described: settings.Described | None) -> None
         return
     if described.profile is not None:
         layout.write(places.path(cloud_snapshots.PROFILE), described.profile)
-    kept.write(places.settings, described.document, done=not is_new)
+    # The first start may have been killed after it created the objects.
+    is_filled = not is_new or _is_filled(places)
+    kept.write(places.settings, described.document, done=is_filled)
     ahead = described.document.value.get('clock', {}).get('ahead')
     if is_new and ahead:
         seconds = durations.seconds_of(ahead) if isinstance(ahead, str) else ahead
         clocks.set_to(places.root, runtime.timestamp() + seconds)
 
 
+def _is_filled(places: layout.Layout) -> bool:
+    recorded = kept.read(places.root)
+    return recorded is not None and bool(recorded['done'])
+
+
 def fill(places: layout.Layout, described: settings.Described) -> None:
-    """Create the objects of a file in a new cloud that runs. Raise Wrong."""
+    """Create the objects of a file in a new cloud that runs, unless it has them. Raise Wrong."""
+    if _is_filled(places):
+        return
     document = described.document
     users = identity.with_passwords(document.value.get('users', []))
     client_config.keep_users(places.root, users)

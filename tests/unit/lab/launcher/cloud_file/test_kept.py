@@ -93,7 +93,11 @@ class KeptTest(testtools.TestCase):
 
     def test_a_spoiled_record(self):
         self.start(FIRST)
-        for text in ('', '{', '[]', '{}', json.dumps({'settings': 1})):
+        with open(os.path.join(self.directory, kept.FILE)) as file:
+            whole = json.load(file)
+        missing = [{k: v for k, v in whole.items() if k != name} for name in whole]
+        wrong = ({'settings': 1}, whole | {'done': 'no'}, whole | {'document': []}, *missing)
+        for text in ('', '{', '[]', '{}', *map(json.dumps, wrong)):
             with open(os.path.join(self.directory, kept.FILE), 'w') as file:
                 file.write(text)
             error = self.assertRaises(kept_files.Spoiled, self.require, FIRST)
