@@ -16,6 +16,7 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import defaults
 from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import hosts as cloud_hosts
+from nova_lite.lab.launcher.cloud_file import schema
 from nova_lite.virt.sim import profile
 
 # {section: {key: section of the names in it}}
@@ -266,4 +267,10 @@ def of_profile(
 def _clock(document: documents.Document) -> None:
     ahead = document.value.get('clock', {}).get('ahead')
     if isinstance(ahead, str):
-        _call(document, ('clock', 'ahead'), durations.seconds_of, ahead)
+        _call(document, ('clock', 'ahead'), _ahead, ahead)
+
+
+def _ahead(text: str) -> None:
+    """Raise ValueError unless a text is a duration by which a clock may be ahead."""
+    if durations.seconds_of(text) > schema.MOST_AHEAD_S:
+        raise ValueError(f'a clock is at most {schema.MOST_AHEAD_S // 86400}d ahead, not {text}')

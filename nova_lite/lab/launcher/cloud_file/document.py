@@ -13,6 +13,8 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 # The keys and indexes that lead to a value of a document.
 Place: typing.TypeAlias = tuple[str | int, ...]
 
+# Tags of keys: texts, and `<<`, which merges a mapping.
+TEXTS = ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:merge')
 # A step of a path as people write it: `key` or `[index]`.
 STEP = re.compile(r'\[(\d+)\]|([^.\[\]]+)')
 
@@ -75,6 +77,8 @@ def parse(path: str, text: str) -> Document:
         node = loader.get_single_node()
         lines = {} if node is None else dict(_walk(node, ()))
         value = None if node is None else loader.construct_document(node)
+    except RecursionError as error:
+        raise Wrong(file=path, line=1, reason='it has too many levels') from error
     except (yaml.YAMLError, TypeError, ValueError) as error:
         mark = getattr(error, 'problem_mark', None)
         line = mark.line + 1 if mark else 1
@@ -102,6 +106,8 @@ def _walk(
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise _error('a key is not a text', key)
+            if key.tag not in TEXTS:
+                raise _error(f'key {key.value} is not a text. Put it in quotes', key)
             if key.value in seen:
                 raise _error(f'key {key.value!r} is given twice', key)
             seen.add(key.value)

@@ -17,6 +17,8 @@ FORMAT = 1
 ADDRESS = 'https://json-schema.org/draft/2020-12/schema'
 # Texts of identifiers in APIs have at most so many characters.
 LONGEST = 255
+# Seconds by which a clock may be ahead or behind: 100 years.
+MOST_AHEAD_S = 36525 * 86400
 
 
 def _text(description: str, **more: typing.Any) -> Json:
@@ -251,6 +253,8 @@ CLOCK = _whole(
             'type': ['number', 'string'],
             'description': 'by how much the clock of a new cloud is ahead of that of the machine: '
             'seconds, or a duration such as 30d',
+            'minimum': -MOST_AHEAD_S,
+            'maximum': MOST_AHEAD_S,
         },
         'rate': {
             'type': 'number',

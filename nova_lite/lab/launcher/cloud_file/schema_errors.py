@@ -1,6 +1,7 @@
 """Messages about documents that do not fit the schema, without words of JSON Schema."""
 
 from collections.abc import Mapping
+import math
 import typing
 
 import jsonschema
@@ -9,7 +10,17 @@ from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import schema as schemas
 
-VALIDATOR = jsonschema.Draft202012Validator(schemas.SCHEMA)
+
+def _is_number(_checker: object, value: typing.Any) -> bool:
+    """Return whether a value is a number. YAML also has .nan and .inf."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
+CHECKER = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine('number', _is_number)
+VALIDATOR = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=CHECKER)(
+    schemas.SCHEMA
+)
 HELP = '`nova-lite up --print-schema` prints what a file may have.'
 KINDS = {
     'string': 'a text',

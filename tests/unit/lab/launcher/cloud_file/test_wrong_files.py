@@ -17,6 +17,9 @@ YAML = (
     ('speed: 1\nspeed: 2', 2, "'speed' is given twice", ''),
     ('a: &a [*a]', 1, 'contains itself', ''),
     ('? [a]\n: b', 1, 'a key is not a text', ''),
+    ('options:\n  1: {a: b}', 2, 'key 1 is not a text', 'Put it in quotes'),
+    ('speed: 1\non: 1', 2, 'key on is not a text', 'Put it in quotes'),
+    ('flavors: ' + '[' * 3000 + ']' * 3000, 1, 'too many levels', ''),
 )
 TYPES = (
     ('flavours: []', 1, 'there is no such key', "Did you mean 'flavors'?"),
@@ -26,6 +29,9 @@ TYPES = (
     ('cells:\n- hosts: 0', 2, '0 must be 1 or more', SCHEMA),
     ('cells:\n- hosts: 1\n  host: 2', 3, 'there is no such key', "Did you mean 'hosts'?"),
     ('speed: fast', 1, "'fast' is not a number", SCHEMA),
+    ('speed: .nan', 1, 'nan is not a number', SCHEMA),
+    ('clock: {ahead: .inf}', 1, 'inf is not a number', SCHEMA),
+    ('clock: {ahead: 1.0e+30}', 1, 'must be 3155760000 or less', SCHEMA),
     ('speed: 0', 1, '0 must be more than 0', SCHEMA),
     ('auth: none', 1, "'none' is not possible", 'Use one of: keystone, noauth'),
     ('flavors:\n- name: a\n  vcpus: 1', 2, 'lacks ram', SCHEMA),
@@ -68,6 +74,7 @@ MEANINGS = (
     ('faults: {failures: [{service: imag}]}', 1, "'imag'", "Did you mean 'image'?"),
     ('faults:\n  hosts_off: [cell1-host9]', 2, "no 'cell1-host9'", 'Did you mean'),
     ('faults: {buses_cut: [cell3]}', 1, "no 'cell3'", 'Use one of: top, cell1, cell2'),
+    ('clock: {ahead: 36526d}', 1, 'at most 36525d', 'clock.ahead'),
     ('clock: {ahead: 5y}', 1, "'5y' is not a duration", 'such as 90s, 1h30m or 2d'),
 )
 # Rows of (options, text of a file, line, option, value in the file).
