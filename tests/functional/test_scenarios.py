@@ -89,6 +89,16 @@ class ScenarioTest(ScenarioTestCase):
         self.assertIn('A drill: not as expected', out)
         self.assert_restored()
 
+    def test_a_cloud_without_images(self):
+        """Such as that of a file with `defaults: false`."""
+        image = client_connections.connect(f'{self.state_dir}/clouds.yaml').image
+        self.addCleanup(self.control.post, 'reset')
+        for each in list(image.images()):
+            image.delete_image(each.id)
+        out = self.scenario('run', 'neutron-slow', code=1)
+        self.assertIn('FAILED: ', out)
+        self.assertIn('the cloud has no images', out)
+
     def exam(self, lines, code=0):
         """Return what the exam of a drill prints to a person who types lines."""
         with fixtures.MonkeyPatch('sys.stdin', lines):
@@ -117,6 +127,9 @@ class ScenarioTest(ScenarioTestCase):
         self.control.post('faults/add', verb='spawn')
         self.assertIn('has injected faults', self.scenario('run', 'neutron-slow', code=2))
         self.control.post('faults/clear')
+        self.control.post('clock', action='rate', rate=5)
+        self.assertIn('a clock with another rate', self.scenario('run', 'neutron-slow', code=2))
+        self.control.post('clock', action='resume')
         disabled = [
             service
             for service in self.compute.services(binary='nova-compute')

@@ -1,5 +1,6 @@
 """Requests of drills: to the services as their users send them, and to the control endpoint."""
 
+import json
 import typing
 import urllib.parse
 
@@ -58,6 +59,14 @@ class Cloud:
         except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
             raise exception.Unavailable(service=f'Service {service}', reason=str(error)) from error
         return answer
+
+    def read(self, path: str, **options: typing.Any) -> typing.Any:
+        """Return the content of an answer to GET. Raise Unavailable unless it succeeds."""
+        status, found = self.look(path, **options)
+        if status >= 400:
+            reason = f'the answer is {status}: {json.dumps(found)}'
+            raise exception.Unavailable(service=f'GET {path}', reason=reason)
+        return found
 
     def look(self, path: str, **options: typing.Any) -> tuple[int, typing.Any]:
         """Return the status and the content of an answer to GET; None as content unless JSON.

@@ -18,7 +18,7 @@ class NoPlaces(exception.Conflict):
 
 
 def choose(drill: drills.Drill, cloud: clients.Cloud) -> dict[str, str]:
-    """Return {role: host, label of a cell: name of the cell}. Raise NoPlaces."""
+    """Return {role: host, label of a cell: name of the cell}. Raise NoPlaces, Unavailable."""
     free = _free(cloud)
     labels = collections.Counter(drill.hosts.values())
     chosen: dict[str, str] = {}
@@ -38,7 +38,7 @@ def _roles(roles: Mapping[str, str], label: str, hosts: Iterable[str]) -> dict[s
 
 def _free(cloud: clients.Cloud) -> dict[str, list[str]]:
     """Return {cell: hosts that are up, enabled and have no server}."""
-    _status, found = cloud.look('/os-services?binary=nova-compute')
+    found = cloud.read('/os-services?binary=nova-compute')
     cells: dict[str, list[str]] = collections.defaultdict(list)
     for service in sorted(found['services'], key=lambda each: each['host']):
         is_ready = service['state'] == 'up' and service['status'] == 'enabled'
@@ -48,7 +48,7 @@ def _free(cloud: clients.Cloud) -> dict[str, list[str]]:
 
 
 def _has_servers(cloud: clients.Cloud, host: str) -> bool:
-    _status, found = cloud.look(f'/servers?all_tenants=1&host={host}&limit=1')
+    found = cloud.read(f'/servers?all_tenants=1&host={host}&limit=1')
     return bool(found['servers'])
 
 

@@ -23,14 +23,16 @@ class InUse(exception.Conflict):
 
 
 def require_no_faults(cloud: clients.Cloud) -> None:
-    """Raise InUse if the cloud has faults, breakpoints or a frozen clock. Raise Unavailable."""
+    """Raise InUse if the cloud has faults, breakpoints or a changed clock. Raise Unavailable."""
     control = cloud.control
+    clock = control.get('clock')
     shown, points = control.get('faults'), control.get('breakpoints')
     for found, what, command in (
         (any(shown.values()), 'injected faults', 'nova-lite fault list'),
         (points['breakpoints'], 'breakpoints', 'nova-lite saga break --remove all'),
         (points['stopped'], 'stopped moves', 'nova-lite saga go SERVER'),
-        (control.get('clock')['frozen'], 'a frozen clock', 'nova-lite clock resume'),
+        (clock['frozen'], 'a frozen clock', 'nova-lite clock resume'),
+        (clock['rate'] != 1, 'a clock with another rate', 'nova-lite clock resume'),
     ):
         if found:
             raise InUse(directory=cloud.directory, what=what, command=command)
@@ -39,7 +41,8 @@ def require_no_faults(cloud: clients.Cloud) -> None:
 def heal(cloud: clients.Cloud) -> None:
     """Remove all faults and breakpoints, continue stopped moves, and resume the clock."""
     control = cloud.control
-    if control.get('clock')['frozen'] or control.get('clock')['rate'] != 1:
+    clock = control.get('clock')
+    if clock['frozen'] or clock['rate'] != 1:
         control.post('clock', action='resume')
     shown = control.get('faults')
     if shown['failures']:
@@ -63,11 +66,11 @@ def restore(stage: stages.Stage) -> Iterator[tuple[str, str]]:
     running = stage.processes.end()
     yield 'End commands', f'still running: {", ".join(running)}' if running else ''
     # A server is deleted without its guest while its host is down.
-    down = [host for host in stage.hosts if not _is_in_use(stage, host)]
+    down = [host for host in stage.hosts if not _is_true(_is_in_use, stage, host)]
     yield 'Enable the hosts', f'not up and enabled: {", ".join(down)}' if down else ''
-    left = [uuid for uuid in stage.servers.values() if not _is_deleted(stage, uuid)]
+    left = [uuid for uuid in stage.servers.values() if not _is_true(_is_deleted, stage, uuid)]
     yield 'Delete the servers', f'not deleted: {", ".join(left)}' if left else ''
-    busy = [uuid for uuid in stage.servers.values() if not _is_over(stage, uuid)]
+    busy = [uuid for uuid in stage.servers.values() if not _is_true(_is_over, stage, uuid)]
     yield 'Wait for the end of the moves', f'moves of {", ".join(busy)} go on' if busy else ''
     for text, undo in reversed(stage.undo):
         yield text, _failure(undo)
@@ -76,9 +79,17 @@ def restore(stage: stages.Stage) -> Iterator[tuple[str, str]]:
 def _failure(undo: Callable[[], None]) -> str:
     try:
         undo()
-    except stages.NotAsExpected as error:
+    except (stages.NotAsExpected, exception.Unavailable) as error:
         return str(error)
     return ''
+
+
+def _is_true(check: Callable[[stages.Stage, str], bool], stage: stages.Stage, what: str) -> bool:
+    """Return the result of a check, False if a service does not answer: the rest is undone."""
+    try:
+        return check(stage, what)
+    except exception.Unavailable:
+        return False
 
 
 def _is_deleted(stage: stages.Stage, uuid: str) -> bool:
@@ -108,7 +119,7 @@ def _is_in_use(stage: stages.Stage, host: str) -> bool:
     """Enable the service of a host and let it be up; return whether it is so in time."""
 
     def look() -> bool:
-        _status, found = stage.cloud.look(f'/os-services?host={host}&binary=nova-compute')
+        found = stage.cloud.read(f'/os-services?host={host}&binary=nova-compute')
         service = found['services'][0]
         if service['status'] != 'enabled' or service['forced_down']:
             # Refused as long as the host has not removed the guests that were evacuated.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Sequence
 import typing
 
+from nova_lite import exception
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
@@ -75,7 +76,7 @@ class Run:
                 if not step.is_signal:
                     self.timeline.add(kind, self._text(stage, step))
                 step_actions.ACTIONS[step.action](stage, given)
-            except stages.NotAsExpected as error:
+            except (stages.NotAsExpected, exception.Unavailable) as error:
                 self.timeline.add(kind, self._text(stage, step), ok=False, detail=str(error))
                 return False
             if step.is_signal:

@@ -56,10 +56,9 @@ def race(stage: stages.Stage, given: Json) -> None:
 
 
 def _server(stage: stages.Stage, name: str, given: Json) -> Json:
-    _status, flavors = stage.cloud.look('/flavors')
+    flavors = stage.cloud.read('/flavors')
     flavor = given.get('flavor', 'm1.tiny')
-    _status, images = stage.cloud.look('/images?status=active', service='image')
-    image = images['images'][0]['id']
+    image = _first(stage, 'image', '/images?status=active', 'images')
     server: Json = {
         'name': f'{stages.PREFIX}{name}',
         'flavorRef': next(
@@ -72,8 +71,8 @@ def _server(stage: stages.Stage, name: str, given: Json) -> Json:
         ],
     }
     if given.get('network'):
-        _status, networks = stage.cloud.look('/networks?router:external=false', service='network')
-        server['networks'] = [{'uuid': networks['networks'][0]['id']}]
+        path = '/networks?router:external=false'
+        server['networks'] = [{'uuid': _first(stage, 'network', path, 'networks')}]
     if 'host' in given:
         server['host'] = given['host']
     if 'volume_gb' in given:
@@ -83,8 +82,16 @@ def _server(stage: stages.Stage, name: str, given: Json) -> Json:
     return {'server': server}
 
 
+def _first(stage: stages.Stage, service: str, path: str, key: str) -> str:
+    """Return the id of the first resource of a collection. Raise NotAsExpected without one."""
+    found = stage.cloud.read(path, service=service)[key]
+    if not found:
+        raise stages.NotAsExpected(reason=f'the cloud has no {key}: GET {path} finds none')
+    return str(found[0]['id'])
+
+
 def _status_of(stage: stages.Stage, uuid: str) -> str:
-    _status, found = stage.cloud.look(f'/servers/{uuid}')
+    found = stage.cloud.read(f'/servers/{uuid}')
     return str(found['server']['status'])
 
 
