@@ -6,6 +6,7 @@ import pathlib
 
 import testtools
 
+from nova_lite.lab.launcher import layout
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import study as studies
@@ -125,6 +126,16 @@ class ReplayTest(testtools.TestCase):
             self.assertEqual([], run.pop('verify'))
         self.assertGreater(booted['runs'][0]['summary']['rejected'], 0)
         self.assertEqual(decided['runs'], booted['runs'])
+
+    def test_in_use(self):
+        """The cloud of a study that another process continues is not removed."""
+        directory = self.directory('used')
+        study = studies.Study(directory, self.plan(boots=True, options={}))
+        other = layout.Layout(layout.Settings(state_dir=os.path.join(directory, plans.CLOUD)))
+        other.hold()
+        self.addCleanup(other.release)
+        self.assertRaises(layout.InUse, study.run)
+        self.assertTrue(os.path.exists(other.path('lock')))
 
     def test_disturbed(self):
         """With migrations and a lost host the cloud stays whole, and runs can be repeated."""

@@ -13,6 +13,7 @@ import typing
 
 from nova_lite.clients import offers
 from nova_lite.lab.launcher import clocks
+from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.replay import booter
 from nova_lite.lab.replay import cluster
@@ -91,16 +92,23 @@ class Study:
         return found
 
     def _clear(self) -> None:
-        """Remove the cloud and what is needed to continue."""
-        self._remove_cloud()
+        """Remove the cloud and what is needed to continue. The progress needs the cloud."""
         path = os.path.join(self._directory, plans.PROGRESS)
         if os.path.exists(path):
             os.unlink(path)
+        self._remove_cloud()
 
     def _remove_cloud(self) -> None:
+        """Remove the cloud. Raise InUse if it runs."""
         path = os.path.join(self._directory, plans.CLOUD)
         if os.path.exists(path):
-            shutil.rmtree(path)
+            # Another process may continue the same study.
+            places = layout.Layout(layout.Settings(state_dir=path))
+            places.hold()
+            try:
+                shutil.rmtree(path)
+            finally:
+                places.release()
 
     def _run(self, cloud: cluster.Cluster, setting: settings.Setting) -> Json:
         deciding = decider.Decider(
