@@ -7,6 +7,7 @@ import pathlib
 import testtools
 
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.replay import booter
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import results
 from nova_lite.lab.replay import study as studies
@@ -136,6 +137,11 @@ class ReplayTest(testtools.TestCase):
         self.addCleanup(other.release)
         self.assertRaises(layout.InUse, study.run)
         self.assertTrue(os.path.exists(other.path('lock')))
+
+    def test_a_cloud_without_images(self):
+        path = self.traces.write('cloud.yaml', 'defaults: false', 'cells: [{hosts: 1}]')
+        changes = {'cells': None, 'hosts': None, 'options': {}, 'boots': True}
+        self.assertRaises(booter.NoImage, self.study, 'none', cloud_file=path, **changes)
 
     def test_disturbed(self):
         """With migrations and a lost host the cloud stays whole, and runs can be repeated."""

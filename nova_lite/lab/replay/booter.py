@@ -29,8 +29,15 @@ class Stuck(exception.Conflict):
     msg = 'Server %(name)s is %(status)s after %(seconds).0f s of the time of the cloud'
 
 
+class NoImage(exception.Conflict):
+    msg = (
+        'The cloud of the study has no image, which whole boots need. List an image in the file of '
+        '-f, or omit --boots'
+    )
+
+
 class Booter:
-    """Boots and deletes servers. Stands in place of a decider.Decider.
+    """Boots and deletes servers. Stands in place of a decider.Decider. Raises NoImage.
 
     clock: the Control of the clock of the cloud; began_s: time of the trace at its beginning
     """
@@ -39,9 +46,10 @@ class Booter:
         self._cloud: typing.Any = cloud
         self._clock = clock
         self._api = admin_requests.Services(cloud.places.clouds_path)
-        (self._image, *_others) = (
-            each['id'] for each in self._api.list('image', '/images', sort='name:asc')
-        )
+        images = self._api.list('image', '/images', sort='name:asc')
+        if not images:
+            raise NoImage()
+        self._image = images[0]['id']
         # {name of a flavor: its id}
         self._flavors: dict[str, str] = {}
         self._ids: dict[str, str] = {}

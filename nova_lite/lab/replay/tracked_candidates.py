@@ -23,7 +23,7 @@ Amounts = dict[str, dict[str, int]]
 class Miscounted(exception.Conflict):
     msg = (
         'Placement counts %(found)s of %(resource)s in use on provider %(provider)s, and the study '
-        '%(counted)s. Its results would be wrong.'
+        '%(counted)s. Its results would be wrong. Begin another study.'
     )
 
 

@@ -141,7 +141,7 @@ class TrackedTest(testtools.TestCase):
         )
         self.assertEqual(
             'Placement counts 4 of VCPU in use on provider one, and the study 0. Its results '
-            'would be wrong.',
+            'would be wrong. Begin another study.',
             str(error),
         )
 
