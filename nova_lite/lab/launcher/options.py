@@ -49,7 +49,7 @@ def read(
         snapshot = cloud_snapshots.read(args.snapshot)
         chosen = continuing.settings_of(snapshot.manifest, args.state_dir, chosen)
     elif not args.fresh:
-        begun = continuing.begun(args.state_dir)
+        begun = _begun(args.state_dir, described)
         chosen = shape.completed(args.state_dir, chosen, database, begun)
     conf = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
@@ -95,6 +95,19 @@ def _checked(
             f'--from: the snapshot {snapshot.path} was made by nova-lite {snapshot.manifest.release} '
             f'with an option that does not fit this release: {error}'
         ) from error
+
+
+def _begun(
+    directory: str, described: file_settings.Described | None
+) -> dict[str, typing.Any] | None:
+    """Return the settings of an interrupted `up --from`, or None. Raise ValueError with -f."""
+    begun = continuing.begun(directory)
+    if begun is not None and described is not None:
+        raise ValueError(
+            f'-f: `up --from` was interrupted in {directory}, and its snapshot has the objects of that '
+            'cloud. Omit -f to continue with the snapshot, or add --fresh to delete it'
+        )
+    return begun
 
 
 def words(values: Mapping[str, typing.Any], *, always: Iterable[str] = ()) -> str:

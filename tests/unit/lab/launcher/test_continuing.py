@@ -24,6 +24,7 @@ from nova_lite.lab.launcher import options
 from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from tests.unit.lab.launcher import test_cloud_snapshots
 
 HOUR_S = 3600.0
@@ -344,11 +345,23 @@ class KilledTest(ContinuingCase):
             continuing.resume(snapshot, places, fresh=True)
             self.assertFalse(left.exists())
 
-    def next_start(self, places):
-        """The settings of an `up` that names the directory only."""
+    def test_a_file_after_an_interrupted_begin(self):
+        """The objects of the file would be created beside those of the snapshot."""
+        places = self.other()
+        shutil.copy(self.path, os.path.join(places.root, continuing.ALONE))
+        path = self.directory.join('cloud.yaml')
+        pathlib.Path(path).write_text('flavors: [{name: a, vcpus: 1, ram: 1}]\n')
+        error = self.assertRaises(ValueError, self.next_start, places, path)
+        self.assertIn('Omit -f', str(error))
+        self.next_start(places)
+
+    def next_start(self, places, file=None):
+        """The settings of an `up` that names the directory, and perhaps a file, only."""
         parser = argparse.ArgumentParser()
         up.add_arguments(parser)
-        settings, _snapshot = options.read(parser.parse_args(['--state-dir', places.root]))
+        described = None if file is None else file_settings.read(file, places.root)
+        arguments = parser.parse_args(['--state-dir', places.root])
+        settings, _snapshot = options.read(arguments, described)
         return settings
 
     def test_at_any_time(self):
