@@ -81,7 +81,7 @@ def started(wanted: Wanted) -> Iterator[Cluster]:
 def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.EmbeddedCloud]:
     """Start a cloud whose hosts have reported, and stop it at the end.
 
-    clock: the Control of its clock, None if nobody changes that
+    clock: the Control of its clock, None if the clock cannot be changed
     """
     cloud = embedded.EmbeddedCloud(wanted.settings)
     described = wanted.described

@@ -30,7 +30,7 @@ class TrackedHosts(host_states.HostStates):
         self.snapshot = hosts.Snapshot(states, aggregates)
 
     def version(self) -> host_states.Version:
-        """Return a value that does not change: nobody changes aggregates or hosts."""
+        """Return a value that does not change: a study changes neither aggregates nor hosts."""
         return ()
 
     def get(self, version: host_states.Version, *, since: float | None = None) -> hosts.Snapshot:
