@@ -1,12 +1,13 @@
 """nova-lite-status: check a deployment before an upgrade, or a configuration of nova.
 
 Exit codes of `upgrade check`: 0 ready; 1 ready, with warnings; 2 not ready. Of `config check`: 0
-each setting works; 1 a setting has no effect; 2 a value is refused, or a file cannot be read. Of
-both: 255 after an unexpected error.
+each setting works; 1 a setting has no effect; 2 a value is refused, or a file cannot be read; 141
+nobody reads the output. Of both: 255 after an unexpected error.
 """
 
 import json
 import logging
+import os
 import sys
 import typing
 
@@ -19,6 +20,7 @@ from nova_lite.manage import upgrade_checks
 
 PROG = 'nova-lite-status'
 REFUSED = 2
+UNREAD = 141
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -57,14 +59,23 @@ def _check_config(conf: cfg.ConfigOpts) -> int:
     """Print what the settings of files do. Return the exit code."""
     try:
         files = config_check.Files(conf.command.file)
-    except (cfg.Error, OSError) as error:
+    except OSError as error:
+        print(f'{PROG}: {error.filename}: {error.strerror}', file=sys.stderr)
+        return REFUSED
+    except cfg.Error as error:
         print(f'{PROG}: {error}', file=sys.stderr)
         return REFUSED
-    if conf.command.json:
-        print(json.dumps(config_check.document(files), indent=2, default=str))
-    else:
-        for line in config_check.lines(files):
-            print(line)
+    try:
+        if conf.command.json:
+            print(json.dumps(config_check.document(files), indent=2, default=str))
+        else:
+            for line in config_check.lines(files):
+                print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Discard the rest of the output at exit, without a second error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
     return config_check.code(files.findings())
 
 

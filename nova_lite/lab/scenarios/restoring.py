@@ -17,8 +17,8 @@ OPEN = ('running', 'parked', 'stopped')
 
 class InUse(exception.Conflict):
     msg = (
-        'The cloud in %(directory)s has %(what)s, which a drill would remove at its end. Remove it '
-        'before with `%(command)s`'
+        'The cloud in %(directory)s has %(what)s, which a drill would remove at its end. First run '
+        '`%(command)s`'
     )
 
 
@@ -28,7 +28,7 @@ def require_no_faults(cloud: clients.Cloud) -> None:
     clock = control.get('clock')
     shown, points = control.get('faults'), control.get('breakpoints')
     for found, what, command in (
-        (any(shown.values()), 'injected faults', 'nova-lite fault list'),
+        (any(shown.values()), 'injected faults', 'nova-lite fault clear'),
         (points['breakpoints'], 'breakpoints', 'nova-lite saga break --remove all'),
         (points['stopped'], 'stopped moves', 'nova-lite saga go SERVER'),
         (clock['frozen'], 'a frozen clock', 'nova-lite clock resume'),

@@ -3,7 +3,10 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
+import subprocess
+import sys
 
 import fixtures
 from oslo_log import log
@@ -146,6 +149,18 @@ class FilesTest(testtools.TestCase):
         self.assertEqual((2, ''), (code, out))
         self.assertIn('/nowhere/nova.conf', errors)
         self.assertNotIn('Traceback', errors)
+
+    def test_a_reader_that_goes_away(self):
+        path = self.file('[libvirt]\nvirt_type = kvm\n')
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, '-m', 'nova_lite.cmd.status', 'config', 'check', path],
+            stdout=writing, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+        os.close(writing)
+        self.assertEqual(141, done.returncode)
+        self.assertNotIn(b'BrokenPipeError', done.stderr)
 
     def test_later_files_win(self):
         first = self.file('[api]\nmax_limit = x\n', 'a.conf')
