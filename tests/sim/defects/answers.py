@@ -30,7 +30,7 @@ DEFECTS = (
         (
             (
                 'moves/parts/volumes.py',
-                '            except exception.VolumeNotUsable as error:\n',
+                '            except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:\n',
                 '            except ZeroDivisionError as error:\n',
             ),
         ),
