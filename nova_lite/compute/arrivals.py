@@ -233,3 +233,14 @@ def complete(
         except exception.AttachmentNotFound as error:
             LOG.warning('Cannot complete an attachment of volume %s: %s', device.volume_id, error)
     return [{'uuid': device.uuid, 'connection_info': device.connection_info} for device in volumes]
+
+
+def settled(site: site.Site, node: str, guest: str, job: model.Job) -> replies.Reply:
+    """Return the reply of a job. When the job is done, let the guest claim what it has on the node.
+
+    Raise DriverError when the job failed.
+    """
+    reply = replies.reply(site.driver, job)
+    if 'done' in reply:
+        site.claims.settle(node, guest)
+    return reply

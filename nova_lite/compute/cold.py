@@ -111,7 +111,7 @@ class Cold:
     ) -> replies.Reply:
         """Remove the guest at the destination of a move that is undone or reverted."""
         job = self._site.driver.destroy(node, instance_uuid, key=key, move=move)
-        return self._settled(node, instance_uuid, job)
+        return arrivals.settled(self._site, node, instance_uuid, job)
 
     def finish_revert_resize(
         self,
@@ -127,7 +127,7 @@ class Cold:
         job = self._site.driver.revert_migration(
             node, instance_uuid, move, key=key, power_on=power_on
         )
-        return self._settled(node, instance_uuid, job)
+        return arrivals.settled(self._site, node, instance_uuid, job)
 
     def restore_guest(
         self,
@@ -151,7 +151,7 @@ class Cold:
             power_on=arrival['power_on'],
             devices=spec.devices,
         )
-        answer = self._settled(node, instance.uuid, job)
+        answer = arrivals.settled(self._site, node, instance.uuid, job)
         if 'done' in answer:
             answer['block_devices'] = known + arrivals.left_out(site, node, instance.uuid, lost)
         return answer
@@ -167,7 +167,7 @@ class Cold:
     ) -> replies.Reply:
         """Remove the guest that was kept at the source."""
         job = self._site.driver.confirm_migration(node, instance_uuid, move, key=key)
-        return self._settled(node, instance_uuid, job)
+        return arrivals.settled(self._site, node, instance_uuid, job)
 
     def discard_guest(
         self,
@@ -183,12 +183,4 @@ class Cold:
         if 'pending' in answer:
             return answer
         job = self._site.driver.destroy(node, instance_uuid, key=key)
-        return self._settled(node, instance_uuid, job)
-
-    # ---- parts ----
-
-    def _settled(self, node: str, guest: str, job: model.Job) -> replies.Reply:
-        answer = replies.reply(self._site.driver, job)
-        if 'done' in answer:
-            self._site.claims.settle(node, guest)
-        return answer
+        return arrivals.settled(self._site, node, instance_uuid, job)

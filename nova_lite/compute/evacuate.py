@@ -58,8 +58,5 @@ class Evacuation:
         key: str,
     ) -> replies.Reply:
         """Remove the guest from the node. move: the uuid of the migration"""
-        driver = self._site.driver
-        reply = replies.reply(driver, driver.destroy(node, instance.uuid, key=key, move=move))
-        if 'done' in reply:
-            self._site.claims.settle(node, instance.uuid)
-        return reply
+        job = self._site.driver.destroy(node, instance.uuid, key=key, move=move)
+        return arrivals.settled(self._site, node, instance.uuid, job)

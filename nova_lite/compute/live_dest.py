@@ -149,9 +149,5 @@ class LiveDestination:
         key: str,
     ) -> replies.Reply:
         """Undo `pre_live_migration`, even if it was not finished."""
-        driver = self._site.driver
-        job = driver.rollback_live_migration(node, instance.uuid, move, key=key)
-        reply = replies.reply(driver, job)
-        if 'done' in reply:
-            self._site.claims.settle(node, instance.uuid)
-        return reply
+        job = self._site.driver.rollback_live_migration(node, instance.uuid, move, key=key)
+        return arrivals.settled(self._site, node, instance.uuid, job)
