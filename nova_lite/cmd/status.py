@@ -2,7 +2,7 @@
 
 Exit codes of `upgrade check`: 0 ready; 1 ready, with warnings; 2 not ready. Of `config check`: 0
 each setting works; 1 a setting has no effect; 2 a value is refused, or a file cannot be read; 141
-nobody reads the output. Of both: 255 after an unexpected error.
+the reader of the output has ended. Of both: 255 after an unexpected error.
 """
 
 import json
@@ -76,7 +76,7 @@ def _check_config(conf: cfg.ConfigOpts) -> int:
         # Discard the rest of the output at exit, without a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
-    return config_check.code(files.findings())
+    return config_check.code(files.findings)
 
 
 if __name__ == '__main__':

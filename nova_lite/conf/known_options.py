@@ -1,6 +1,6 @@
 """The options that names in configuration files and on command lines set.
 
-oslo.config ignores names that nobody registered, so a mistyped option, or one of another
+oslo.config ignores names that are not registered, so a mistyped option, or one of another
 program, would be ignored in silence.
 """
 

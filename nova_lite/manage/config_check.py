@@ -76,6 +76,7 @@ class Files:
         self._known = known_options.Known(known_options.plugins_of(self._sections.values()))
         self._conf = conf_module.make_conf(files=list(paths))
 
+    @functools.cached_property
     def findings(self) -> list[Finding]:
         """Return what each setting does, in the order of the files."""
         return [
@@ -89,7 +90,7 @@ class Files:
         """Return the options that no file sets and whose defaults differ from nova's."""
         named = {
             self._known.option(finding.setting.group, finding.setting.name)
-            for finding in self.findings()
+            for finding in self.findings
         }
         return [
             Default(f'[{group}]{option.dest}', option.default, theirs)
@@ -170,7 +171,7 @@ def document(files: Files) -> dict[str, typing.Any]:
         'nova': nova_version(),
         'settings': [
             {**finding.setting._asdict(), 'effect': finding.effect, 'detail': finding.detail}
-            for finding in files.findings()
+            for finding in files.findings
         ],
         'other_defaults': [default._asdict() for default in files.defaults()],
     }
@@ -178,7 +179,7 @@ def document(files: Files) -> dict[str, typing.Any]:
 
 def lines(files: Files) -> Iterator[str]:
     """Yield the lines of the result for people: all but what works as in nova."""
-    findings = files.findings()
+    findings = files.findings
     for finding in findings:
         if finding.effect != Effect.WORKS:
             yield f'{finding.setting}: {_told(finding)}'

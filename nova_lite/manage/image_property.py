@@ -3,7 +3,6 @@
 A server keeps the properties that its image had when the server was made or rebuilt.
 """
 
-from collections.abc import Iterable
 from collections.abc import Mapping
 
 import sqlalchemy as sa
@@ -176,7 +175,7 @@ def _record(connection: sa.Connection, uuid: str, wanted: Mapping[str, str]) -> 
     Raise WrongState, NodesKept, or Invalid if the flavor and the properties contradict.
     """
     row = instances.lock(connection, uuid)
-    if row.task_state is not None or row.vm_state not in _values(WITHOUT_GUEST):
+    if row.task_state is not None or row.vm_state not in WITHOUT_GUEST:
         raise WrongState(uuid=uuid, state=row.task_state or row.vm_state)
     former = row.image_properties or {}
     properties = {**former, **wanted}
@@ -200,10 +199,6 @@ def _topology(row: rows.Row, properties: Mapping[str, str]) -> tuple[object, ...
         image_id=row.image_ref or '',
     )
     return constraints.of(asked).topology
-
-
-def _values(members: Iterable[states.VmState]) -> set[str]:
-    return {str(member) for member in members}
 
 
 def _change_spec(connection: sa.Connection, uuid: str, properties: Mapping[str, str]) -> None:

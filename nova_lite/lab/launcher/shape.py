@@ -104,7 +104,7 @@ def record(directory: str, settings: Mapping[str, typing.Any]) -> str:
 
 
 def require_files(directory: str) -> None:
-    """Raise Spoiled if a file of a cloud is missing or empty that its next start would make anew.
+    """Raise Spoiled if a file that the next start would create again is missing or empty.
 
     The new file would not belong to the others: an API database without servers, for example, lets
     the hosts destroy their guests. A cloud whose first start has not ended is not checked.

@@ -16,7 +16,7 @@ from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
 from nova_lite.clients import session
 
-# Consumers of one request. Nobody else changes the providers.
+# Consumers of one request. Only the study changes the providers.
 TOGETHER = 100
 # The generation of a consumer after its first claim.
 CLAIMED = 1

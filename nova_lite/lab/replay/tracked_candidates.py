@@ -122,7 +122,7 @@ class TrackedCandidates(candidates.Candidates):
         for uuid in found.offered:
             self._of[uuid] = self._known[uuid] = [*found.of(uuid)]
         if root not in found.offered and root in self._usage.capacity and not self._is_nested(root):
-            # Its resources are free, so it lacks a trait or an aggregate for ever.
+            # Its resources are free, so it lacks a trait or an aggregate, which does not change.
             self._never.add(root)
         self.offered = frozenset(self._of)
 

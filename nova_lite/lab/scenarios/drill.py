@@ -50,7 +50,7 @@ class Step:
 class Exam:
     """The exam of a drill. after: text of the last step before somebody takes over
 
-    symptom, task: what that person is told; solved: signals that are judged
+    symptom, task: texts that the command prints for the examinee; solved: signals that are judged
     """
 
     after: str

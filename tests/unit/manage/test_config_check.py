@@ -90,7 +90,7 @@ class FilesTest(testtools.TestCase):
 
     def findings(self, text):
         """[(setting, effect, detail)]"""
-        return config_check.Files([self.file(text)]).findings()
+        return config_check.Files([self.file(text)]).findings
 
     def run_check(self, *argv):
         """(exit code, output, errors)"""
