@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nova_lite.conf import servers
+from nova_lite.conf import placement_server
 from nova_lite.daemons import exposure
 from nova_lite.daemons import placement
 from nova_lite.daemons import process
@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     exposure.serve(
         lambda: placement.application(conf),
         conf.placement_server,
-        workers=servers.placement_workers(conf),
+        workers=placement_server.workers(conf),
     )
 
 

@@ -1,7 +1,8 @@
 """Configuration: one module per group, collected into a private ConfigOpts.
 
-There is no global configuration: `make_conf` registers all options, parses, and returns an object
-that callers pass on. The sample file is generated from `list_opts`.
+The module of a group has the name of the group, `GROUP`, and its options, `OPTS`. There is no
+global configuration: `make_conf` registers all options, parses, and returns an object that callers
+pass on. The sample file is generated from `list_opts`.
 """
 
 from collections.abc import Iterable
@@ -13,23 +14,21 @@ from oslo_config import cfg
 from oslo_log import log
 from oslo_policy import opts as policy_options
 
-from nova_lite.private_apis import messaging as messaging_api
-
-# The module of this package that has no options.
-TOOL = 'known_options'
+from nova_lite.conf import messaging
 
 
 def modules() -> list[types.ModuleType]:
-    """Return the modules with options; each has `register(conf)` and `list_opts()`."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != TOOL)
-    return [importlib.import_module(f'{__name__}.{name}') for name in names]
+    """Return the modules that have a group of options."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    found = [importlib.import_module(f'{__name__}.{name}') for name in names]
+    return [module for module in found if hasattr(module, 'OPTS')]
 
 
 def register_all(conf: cfg.ConfigOpts) -> None:
     """Register our options, and those that libraries read from our configuration."""
-    for module in modules():
-        module.register(conf)
-    messaging_api.register_options(conf)
+    for name, options in list_opts():
+        conf.register_opts(options, group=None if name == 'DEFAULT' else name)
+    messaging.register(conf)
     log.register_options(conf)
     for group, opts in policy_options.list_opts():
         conf.register_opts(opts, group=group)
@@ -61,7 +60,4 @@ def make_conf(
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return [(group, options)] of all groups, for oslo.config's sample generator."""
-    found = []
-    for module in modules():
-        found.extend(module.list_opts())
-    return found
+    return [(module.GROUP, module.OPTS) for module in modules()]

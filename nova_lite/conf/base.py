@@ -4,6 +4,7 @@ import socket
 
 from oslo_config import cfg
 
+GROUP = 'DEFAULT'
 OPTS = [
     cfg.StrOpt(
         'host',
@@ -192,13 +193,3 @@ OPTS = [
         'exits.',
     ),
 ]
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [('DEFAULT', OPTS)]

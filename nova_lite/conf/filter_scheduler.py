@@ -151,13 +151,3 @@ OPTS = [
         'name:1.0. Empty: all properties with equal weight.',
     ),
 ]
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [(GROUP, OPTS)]

@@ -38,11 +38,6 @@ def _options() -> list[cfg.Opt]:
 OPTS = _options()
 
 
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-
-
 def check(conf: cfg.ConfigOpts) -> None:
     """Raise ValueError if tokens are to be cached in memcached and its client is missing.
 
@@ -58,8 +53,3 @@ def check(conf: cfg.ConfigOpts) -> None:
             f'[{GROUP}]memcached_servers is set, but the Python module {name} is not installed. '
             f'Install {CLIENTS[name]}, or unset the option.'
         )
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [(GROUP, OPTS)]

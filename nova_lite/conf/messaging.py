@@ -1,4 +1,7 @@
-"""[oslo_messaging_rabbit]: our defaults for some of oslo.messaging's own options."""
+"""Options of oslo.messaging: our defaults for some, and their registration.
+
+The sample file has these options from oslo.messaging's own list.
+"""
 
 from oslo_config import cfg
 
@@ -11,12 +14,11 @@ cfg.set_defaults(
     rabbit_interval_max=5,
     rabbit_transient_queues_ttl=300,
 )
+# oslo.messaging's own default is to retry without limit.
+cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
 
 
-def register(_conf: cfg.ConfigOpts) -> None:
-    """Do nothing: oslo.messaging registers its options when a bus is opened."""
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return an empty list: oslo.messaging lists its own options."""
-    return []
+def register(conf: cfg.ConfigOpts) -> None:
+    """Register the options that oslo.messaging does not register when a bus is opened."""
+    messaging.register_options(conf)
+    conf.register_opts(messaging.NOTIFIER_OPTIONS, group='oslo_messaging_notifications')

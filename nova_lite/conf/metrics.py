@@ -22,13 +22,3 @@ OPTS = [
         help='Weight of a host that does not report one of the required metrics.',
     ),
 ]
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [(GROUP, OPTS)]

@@ -1,11 +1,8 @@
-"""[notifications] and [oslo_messaging_notifications]: notifications on the buses."""
+"""[notifications]: notifications on the buses."""
 
 from oslo_config import cfg
 
-from nova_lite.private_apis import messaging
-
 GROUP = 'notifications'
-OSLO_GROUP = 'oslo_messaging_notifications'
 OPTS = [
     cfg.StrOpt(
         'notification_format',
@@ -51,17 +48,3 @@ OPTS = [
         help='Seconds for which notifications are dropped after a connection to a bus has failed.',
     ),
 ]
-
-# oslo.messaging's own default is to retry without limit.
-cfg.set_defaults(messaging.NOTIFIER_OPTIONS, retry=1)
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-    conf.register_opts(messaging.NOTIFIER_OPTIONS, group=OSLO_GROUP)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file; oslo.messaging lists its own."""
-    return [(GROUP, OPTS)]

@@ -12,13 +12,3 @@ OPTS: list[cfg.Opt] = [
         'that sets or removes these headers.',
     ),
 ]
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [(GROUP, OPTS)]

@@ -28,13 +28,3 @@ OPTS = [
     ),
     *(_option(name, who) for name, who in WHO.items()),
 ]
-
-
-def register(conf: cfg.ConfigOpts) -> None:
-    """Register this module's options on `conf`."""
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return (group, options) pairs for the sample file."""
-    return [(GROUP, OPTS)]

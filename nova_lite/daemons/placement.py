@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from nova_lite.conf import servers
+from nova_lite.conf import placement_server
 from nova_lite.daemons import monitor
 from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
@@ -40,5 +40,5 @@ def application(conf: cfg.ConfigOpts) -> front.Front:
     # The endpoint comes last: its threads would keep a worker alive whose application fails.
     database = transactions.Database(options.connection, threads=1)
     watched = monitor.Service('placement', {'database': databases.answers(database)})
-    monitor.serve(conf, [watched], workers=servers.placement_workers(conf))
+    monitor.serve(conf, [watched], workers=placement_server.workers(conf))
     return front.Front({'/placement': service})

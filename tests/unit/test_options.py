@@ -13,7 +13,7 @@ import testtools
 
 from nova_lite import conf
 from nova_lite.api import quota
-from nova_lite.conf import servers
+from nova_lite.conf import placement_server
 
 PRODUCT = pathlib.Path(conf.__file__).parents[1]
 # Named by an f-string: compute's inventories.
@@ -71,12 +71,12 @@ class WorkersTest(testtools.TestCase):
     def test_of_placement_are_more_than_one_only_over_a_server(self):
         made = conf.make_conf(files=[])
         made.set_override('connection', 'sqlite:////nowhere/placement.sqlite', 'placement_server')
-        self.assertEqual(1, servers.placement_workers(made))
+        self.assertEqual(1, placement_server.workers(made))
         made.set_override('connection', 'postgresql+psycopg://localhost/p', 'placement_server')
-        expected = min(len(os.sched_getaffinity(0)), servers.MOST_WORKERS)
-        self.assertEqual(expected, servers.placement_workers(made))
+        expected = min(len(os.sched_getaffinity(0)), placement_server.MOST_WORKERS)
+        self.assertEqual(expected, placement_server.workers(made))
         made.set_override('workers', 3, 'placement_server')
-        self.assertEqual(3, servers.placement_workers(made))
+        self.assertEqual(3, placement_server.workers(made))
 
 
 class DirectoriesTest(testtools.TestCase):

@@ -10,7 +10,7 @@ import requests
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.conf import servers
+from nova_lite.conf import placement_server
 from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import daemon_config
@@ -34,7 +34,7 @@ RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
 # Functions from a configuration to the number of processes of a service.
 WORKERS: dict[str, Callable[[cfg.ConfigOpts], int]] = {
     'simcloud': lambda conf: conf.simcloud.workers,
-    'placement': servers.placement_workers,
+    'placement': placement_server.workers,
 }
 # The reverse order in which daemons stop: first those that pass work on, last those that all need.
 STAGES = ('neighbour', 'conductor', 'compute', 'scheduler', 'super-conductor', 'api')
