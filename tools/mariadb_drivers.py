@@ -3,8 +3,7 @@
     python -m tools.mariadb_drivers pymysql mysqldb
 
 Starts a private MariaDB. A driver is the part of a URL after `mysql+`; it must be installed.
-PyMySQL is measured as the daemons use it, with `nova_lite.dialects.mariadb`. The drivers take
-turns, since the speed of a machine changes; figures are those of the best turn.
+The drivers take turns, since the speed of a machine changes; figures are those of the best turn.
 """
 
 import argparse

@@ -1,37 +1,110 @@
-"""TLS contexts, which are made once, and messages that begin and end transactions."""
+"""Connections that are encrypted if the server can, and messages that end transactions."""
 
 import io
 import re
 import socket
 import ssl
+import struct
 
-from pymysql import err
-from pymysql.constants import CR
+from pymysql.constants import CLIENT
 import testtools
 
+from nova_lite import runtime
 from nova_lite.dialects import mariadb
+from tests.fixtures import clock
+
+# What a server says first that cannot encrypt, and its answer to a password and to each statement.
+CAPABILITIES = CLIENT.PROTOCOL_41 | CLIENT.SECURE_CONNECTION | CLIENT.PLUGIN_AUTH
+GREETING = (
+    b'\x0a10.11.6-MariaDB\0\1\0\0\0saltsalt\0'
+    + struct.pack('<HBHHB10x', CAPABILITIES & 0xFFFF, 45, 2, CAPABILITIES >> 16, 21)
+    + b'saltsaltsalt\0mysql_native_password\0'
+)
+QUIT, ACCEPTED = b'\1', b'\0\0\0\2\0\0\0'
+
+
+def packet(number, data):
+    return struct.pack('<I', len(data))[:3] + bytes([number]) + data
+
+
+class PlainServer:
+    """A server without TLS. Its connections: what each client has sent after the greeting."""
+
+    def __init__(self):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        self.connections = []
+        self.thread = runtime.spawn(self.run, name='plain-server')
+
+    def run(self):
+        while True:
+            try:
+                found, _address = self.listener.accept()
+            except OSError:
+                return
+            with found, found.makefile('rb') as sent:
+                found.sendall(packet(0, GREETING))
+                received = []
+                self.connections.append(received)
+                while header := sent.read(4):
+                    size = int.from_bytes(header[:3], 'little')
+                    received.append(sent.read(size))
+                    if received[-1] == QUIT:
+                        break
+                    found.sendall(packet((header[3] + 1) % 256, ACCEPTED))
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
 
 
 class EncryptionTest(testtools.TestCase):
-    def context(self, **settings):
-        return mariadb.Connection(defer_connect=True, **settings).ctx
+    def setUp(self):
+        super().setUp()
+        self.clock = self.useFixture(clock.ManualClock())
+        self.server = PlainServer()
+        self.addCleanup(self.server.close)
+        self.connect = mariadb.connector()
 
-    def test_connections_without_settings_share_a_context(self):
-        found = self.context()
-        self.assertIs(found, self.context())
-        self.assertEqual(ssl.CERT_NONE, found.verify_mode)
-        self.assertFalse(found.check_hostname)
+    def asked(self, **options):
+        """Connect. Return, for each attempt, whether it went on without TLS."""
+        before = len(self.server.connections)
+        connection = self.connect(
+            (), {'host': '127.0.0.1', 'port': self.server.port, 'user': 'me', **options}
+        )
+        self.assertFalse(connection.ssl)
+        connection.close()
+        return [bool(each) for each in self.server.connections[before:]]
 
-    def test_others_have_their_own(self):
-        found = self.context(ssl_verify_cert=True, ssl_verify_identity=True)
-        self.assertIsNot(self.context(), found)
-        self.assertEqual(ssl.CERT_REQUIRED, found.verify_mode)
+    def test_the_context_checks_nothing(self):
+        found = mariadb.unchecked()
+        self.assertEqual((ssl.CERT_NONE, False), (found.verify_mode, found.check_hostname))
+        self.assertIs(found, mariadb.unchecked())
+        self.assertEqual([], found.get_ca_certs())
+
+    def test_a_server_that_cannot_encrypt_is_asked_once_an_hour(self):
+        self.assertEqual([False, True], self.asked())
+        self.assertEqual([True], self.asked())
+        self.clock.advance(mariadb.PLAIN_S - 1)
+        self.assertEqual([True], self.asked())
+        self.clock.advance(2)
+        self.assertEqual([False, True], self.asked())
+
+    def test_a_failure_asks_again(self):
+        self.asked()
+        port, self.server.port = self.server.port, 1
+        self.assertRaises(mariadb.pymysql.err.OperationalError, self.asked)
+        self.server.port = port
+        self.assertEqual([False, True], self.asked())
+
+    def test_settings_are_left_alone(self):
+        self.assertEqual([True], self.asked(ssl_disabled=True))
+        self.assertRaises(mariadb.pymysql.err.OperationalError, self.asked, ssl_verify_cert=True)
 
 
 class TransactionsTest(testtools.TestCase):
     """The messages that a connection sends, each of which the server has accepted."""
-
-    accepted = b'\7\0\0\1\0\0\0\2\0\0\0'
 
     def setUp(self):
         super().setUp()
@@ -41,7 +114,11 @@ class TransactionsTest(testtools.TestCase):
         self.connection = mariadb.Connection(defer_connect=True)
         self.connection._sock, self.connection._current_timeout = ours, None
         self.addCleanup(self.connection._force_close)
-        self.connection._rfile = io.BufferedReader(io.BytesIO(self.accepted * 9))
+
+    def commits_by_itself(self, does):
+        answer = packet(1, b'\0\0\0' + bytes([2 if does else 0]) + b'\0\0\0')
+        self.connection._rfile = io.BufferedReader(io.BytesIO(answer * 9))
+        self.connection.server_status = 2 if does else 0
 
     def sent(self):
         """Return the messages since the last time."""
@@ -51,13 +128,13 @@ class TransactionsTest(testtools.TestCase):
             return []
 
     def test_each_statement_by_itself(self):
-        self.connection.autocommit_mode = True
+        self.commits_by_itself(True)
         self.connection.commit()
         self.connection.rollback()
         self.assertEqual([], self.sent())
 
     def test_transactions_that_have_begun(self):
-        self.connection.autocommit_mode = True
+        self.commits_by_itself(True)
         for end in (self.connection.commit, self.connection.rollback):
             self.connection.begin()
             end()
@@ -65,31 +142,7 @@ class TransactionsTest(testtools.TestCase):
             self.assertEqual(['BEGIN', end.__name__.upper()], self.sent())
 
     def test_transactions_that_begin_by_themselves(self):
-        for mode in (False, None):
-            self.connection.autocommit_mode = mode
-            self.connection.commit()
-            self.connection.rollback()
-            self.assertEqual(['COMMIT', 'ROLLBACK'], self.sent())
-
-
-class AnswersTest(testtools.TestCase):
-    """A server that does not answer in time."""
-
-    def test_the_timeout_is_reported(self):
-        ours, server = socket.socketpair()
-        self.addCleanup(server.close)
-        connection = mariadb.Connection(defer_connect=True, read_timeout=1)
-        ours.settimeout(1)
-        connection._sock, connection._closed = ours, False
-        connection._rfile = Late()
-        error = self.assertRaises(err.OperationalError, connection._read_packet)
-        self.assertEqual(CR.CR_SERVER_LOST, error.args[0])
-        self.assertIn('(timed out)', error.args[1])
-        self.assertFalse(connection.open)
-
-
-class Late(io.BytesIO):
-    """A file of a socket whose other side is silent."""
-
-    def peek(self, _size=0):
-        raise TimeoutError('timed out')
+        self.commits_by_itself(False)
+        self.connection.commit()
+        self.connection.rollback()
+        self.assertEqual(['COMMIT', 'ROLLBACK'], self.sent())
