@@ -32,7 +32,7 @@ def parser():
     )
     which = made.add_mutually_exclusive_group(required=True)
     which.add_argument('--seed', type=int, help='replay one history and print its log')
-    which.add_argument('--seeds', metavar='A-B', type=seeds_of, help='run many histories')
+    which.add_argument('--seeds', metavar='A-B,C', type=seeds_of, help='run many histories')
     which.add_argument(
         '--nightly',
         metavar='N',
@@ -74,7 +74,9 @@ def parser():
 
 
 def seeds_of(text):
-    """The seeds that A-B, or one number, stands for."""
+    """The seeds that A-B, one number, or several of both with commas stand for."""
+    if ',' in text:
+        return [seed for part in text.split(',') for seed in seeds_of(part)]
     first, _, last = text.partition('-')
     return range(int(first), int(last or first) + 1)
 

@@ -36,7 +36,7 @@ def parsed(argv):
     made = argparse.ArgumentParser(prog='python -m tests.sim.defects', description=__doc__)
     # Some versions of Python look for the empty list among the choices.
     made.add_argument('names', nargs='*', choices=[*names, []], metavar='name')
-    made.add_argument('--seeds', default='1-2000', help='A-B')
+    made.add_argument('--seeds', default='1-2000', metavar='A-B,C', help='where to search')
     made.add_argument('--limit', type=float, default=600, help='seconds for each defect')
     args = made.parse_args(argv)
     args.names = args.names or names

@@ -62,6 +62,10 @@ class CommandTestCase(testtools.TestCase):
         self.assertIn('13 histories passed, 2 failed', output)
         self.assertIn('2 times, seeds 7, 15: # and #', output)
 
+    def test_seeds_are_ranges_and_single_ones(self):
+        self.assertEqual(range(7, 8), command_line.seeds_of('7'))
+        self.assertEqual([5, 7, 8, 9], command_line.seeds_of('5,7-9'))
+
     def test_nights_run_through_all_seeds(self):
         seen = set()
         for day in range(739000, 739036):
