@@ -16,7 +16,9 @@ from oslo_config import cfg
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import manage as verbs_package
-from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.console import arguments
+from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import operators_files
 from nova_lite.manage import command
 
 PROG = 'nova-lite-manage'
@@ -27,19 +29,36 @@ CATEGORIES = {
     'placement': 'aggregates and allocations in placement',
     'image_property': 'properties of images that servers have on record',
 }
-FAILED = 255
+FAILED, INTERRUPTED = 255, 130
 
 
 @functools.cache
-def parser() -> argparse.ArgumentParser:
+def parser() -> arguments.Parser:
     """Return the argument parser with every verb, made once: parsing does not change it."""
     for module in pkgutil.iter_modules(verbs_package.__path__):
         importlib.import_module(f'{verbs_package.__name__}.{module.name}')
-    top = argparse.ArgumentParser(prog=PROG, description='Manage a nova_lite deployment.')
-    top.add_argument('--config-file', action='append', default=[], metavar='PATH')
-    top.add_argument('--config-dir', action='append', default=[], metavar='DIR')
+    top = arguments.Parser(prog=PROG, description='Manage a nova_lite deployment.')
     top.add_argument(
-        '--state-dir', metavar='DIR', help='manage the cloud that `nova-lite up` keeps in DIR'
+        '--config-file',
+        action='append',
+        default=[],
+        metavar='PATH',
+        help='configuration file of a control daemon; may be repeated',
+    )
+    top.add_argument(
+        '--config-dir',
+        action='append',
+        default=[],
+        metavar='DIR',
+        help='directory of configuration files; of one with control.conf, only the files of the '
+        'control daemons are read',
+    )
+    top.add_argument(
+        '--state-dir',
+        type=arguments.directory,
+        metavar='DIR',
+        help='state directory of a cloud of `nova-lite up` (default: as for `nova-lite`, except '
+        'that files in the usual directories come before the default state directory)',
     )
     categories = top.add_subparsers(dest='category', required=True, metavar='CATEGORY')
     for name, text in CATEGORIES.items():
@@ -58,18 +77,28 @@ def main(argv: Sequence[str] | None = None) -> int:
             code: int = args.run(deployment, args)
             return code
     except exception.NovaLiteError as error:
-        print(f'{PROG}: {error}', file=sys.stderr)
+        print(f'{PROG}: {messages.of(error)}', file=sys.stderr)
         return FAILED
-    except Exception:
-        # Python's own exit code is 1, by which archive_deleted_rows asks to be run again.
-        traceback.print_exc()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        text = messages.of_library(error)
+        if text is not None:
+            print(f'{PROG}: {text}', file=sys.stderr)
+        else:
+            # Python's own exit code is 1, by which archive_deleted_rows asks to be run again.
+            traceback.print_exc()
         return FAILED
 
 
 def _conf(args: argparse.Namespace) -> cfg.ConfigOpts:
-    if args.state_dir:
-        conf: cfg.ConfigOpts = state_dir.control_conf(args.state_dir)
-        return conf
+    """Return the configuration that the arguments mean, and print which."""
+    found = operators_files.find(
+        PROG, directory=args.state_dir, files=args.config_file, dirs=args.config_dir
+    )
+    print(found.text, file=sys.stderr, flush=True)
+    if found.files is not None:
+        return conf_module.make_conf(files=found.files, prog=PROG)
     given = [f'--config-file={path}' for path in args.config_file]
     given += [f'--config-dir={path}' for path in args.config_dir]
     return conf_module.make_conf(given, prog=PROG)

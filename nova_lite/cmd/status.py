@@ -15,12 +15,18 @@ from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from nova_lite import conf as conf_module
+from nova_lite import exception
+from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import operators_files
 from nova_lite.manage import config_check
 from nova_lite.manage import upgrade_checks
 
 PROG = 'nova-lite-status'
-REFUSED = 2
+REFUSED, INTERRUPTED, FAILED = 2, 130, 255
 UNREAD = 141
+STATE_DIR = cfg.StrOpt(
+    'state-dir', metavar='DIR', help='state directory of a cloud of `nova-lite up`'
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -29,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     conf = cfg.ConfigOpts()
     conf_module.register_all(conf)
     checks = upgrade_checks.Checks(conf)
+    conf.register_cli_opt(STATE_DIR)
     conf.register_cli_opt(
         cfg.SubCommandOpt('command', handler=lambda made: _add(made, conf, checks))
     )
@@ -37,10 +44,35 @@ def main(argv: list[str] | None = None) -> int:
     # The result says which options have other names.
     logging.getLogger('oslo_config').setLevel(logging.ERROR)
     try:
-        conf(argv, project='nova-lite', prog=PROG)
+        # Only the files that options name.
+        conf(argv, project='nova-lite', prog=PROG, default_config_files=[], default_config_dirs=[])
+        if conf.command.name == 'upgrade':
+            _read(conf, argv)
         return upgradecheck.run(conf)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except exception.NovaLiteError as error:
+        print(f'{PROG}: {messages.of(error)}', file=sys.stderr)
+        return FAILED
     finally:
         checks.close()
+
+
+def _read(conf: cfg.ConfigOpts, argv: list[str]) -> None:
+    """Read the files of the cloud that the arguments mean, and print which cloud."""
+    found = operators_files.find(
+        PROG, directory=conf.state_dir, files=conf.config_file or (), dirs=conf.config_dir or ()
+    )
+    print(found.text, file=sys.stderr, flush=True)
+    if found.files is not None:
+        argv = ['upgrade', 'check', *(['--json'] if conf.command.json else [])]
+    conf(
+        argv,
+        project='nova-lite',
+        prog=PROG,
+        default_config_files=found.files,
+        default_config_dirs=None if found.files is None else [],
+    )
 
 
 def _add(subparsers: typing.Any, conf: cfg.ConfigOpts, checks: upgrade_checks.Checks) -> None:

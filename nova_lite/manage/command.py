@@ -93,6 +93,19 @@ VERBOSE = flag('--verbose', 'print more')
 JSON = flag('--json', 'print JSON')
 
 
+class NoApiDatabase(exception.Invalid):
+    msg = (
+        '[api_database]connection is not set in %(files)s. Name the configuration of a control '
+        'daemon with --config-file or --config-dir, or a cloud of `nova-lite up` with --state-dir.'
+    )
+
+    @classmethod
+    def of(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return the error for a configuration, with the names of its files."""
+        found = [*(conf.config_file or ()), *(conf.config_dir or ())]
+        return cls(files=', '.join(found) or 'any file')
+
+
 class Deployment:
     """The deployment: its configuration, API database, cells and placement.
 
@@ -119,7 +132,7 @@ class Deployment:
         """Return the API database. Raise Invalid if it is not configured."""
         url = self.conf.api_database.connection
         if not url:
-            raise exception.Invalid(reason='[api_database]connection is not set')
+            raise NoApiDatabase.of(self.conf)
         opened = transactions.Database(url)
         self._closing.callback(opened.dispose)
         return opened

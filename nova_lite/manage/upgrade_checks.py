@@ -23,6 +23,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
+from nova_lite.manage import command
 
 PLACEMENT_VERSION = '1.36'
 CINDER_VERSION = '3.54'
@@ -62,7 +63,7 @@ class Checks(upgradecheck.UpgradeCommands):
         if self._cells is None:
             url = self.conf.api_database.connection
             if not url:
-                raise exception.Invalid(reason='[api_database]connection is not set')
+                raise command.NoApiDatabase.of(self.conf)
             self._cells = cells_module.Cells(self.conf, transactions.Database(url))
         return self._cells
 

@@ -17,7 +17,7 @@ OPTION = re.compile(r'^  (?:-\w\S*(?: \S+)?, )?(--[a-z][a-z-]*)', re.MULTILINE)
 CHOICE = re.compile(
     r"(argument .+): invalid choice: '?(?P<given>.*?)'? \(choose from (?P<known>.*)\)"
 )
-LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION)')
+LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION|CATEGORY|VERB)')
 # The name of the function that reads the value.
 VALUE = re.compile(r"(argument .+): invalid (?P<kind>\S+) value: (?P<given>'.*')")
 KINDS = {'int': 'a whole number', 'float': 'a number'}

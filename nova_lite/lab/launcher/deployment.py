@@ -55,7 +55,7 @@ class Deployment:
     @functools.cached_property
     def conf(self) -> cfg.ConfigOpts:
         """Return the configuration of the control daemons. Raise Unreadable."""
-        found = read(self.directory, self._files())
+        found = read(self.directory, self.files())
         if not found.api_database.connection:
             reason = (
                 'it has no [api_database]connection. Name the directory that has control.conf, '
@@ -64,7 +64,8 @@ class Deployment:
             raise Unreadable(directory=self.directory, reason=reason)
         return found
 
-    def _files(self) -> list[str]:
+    def files(self) -> list[str]:
+        """Return the paths of the files, in the order of reading. Raise Unreadable."""
         if is_one(self.directory):
             paths = [os.path.join(self.directory, name) for name in FILES]
             return [path for path in paths if os.path.exists(path)]

@@ -104,23 +104,34 @@ def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Clo
     if not hasattr(args, 'state_dir') or not getattr(args, 'uses_cloud', True):
         return None
     if args.state_dir is not None:
-        return _named_by_option(os.path.abspath(args.state_dir), deployed=False)
+        return by_option(args.state_dir, deployed=False)
     if args.config_dir is not None:
-        return _named_by_option(os.path.abspath(args.config_dir), deployed=True)
+        return by_option(args.config_dir, deployed=True)
     if getattr(args, 'os_cloud', None):
         return None
-    directory, source = state_dir.implied(environ)
-    found = Cloud(directory, source, deployed=deployment.is_one(directory))
+    found = implied(environ)
+    directory, source = found.directory, found.source
     if source == os_variables.FILE and any(getattr(args, name, False) for name in DELETING):
         raise NotNamed(directory=directory, variable=source)
     if getattr(args, 'cloud_of_clients', False) and not source and os_variables.are_set(environ):
         return None
     if getattr(args, 'compares_cloud', True):
-        _compare(found, environ)
+        compare(found, environ)
     return found
 
 
-def _named_by_option(directory: str, *, deployed: bool) -> Cloud:
+def implied(environ: Mapping[str, str]) -> Cloud:
+    """Return the cloud that a command means if no option names one."""
+    directory, source = state_dir.implied(environ)
+    return Cloud(directory, source, deployed=deployment.is_one(directory))
+
+
+def by_option(path: str, *, deployed: bool) -> Cloud:
+    """Return the cloud that an option names. Raise NotThere.
+
+    path: of the directory; deployed: whether it is said to have the configuration of a deployment
+    """
+    directory = os.path.abspath(path)
     if os.path.exists(directory) and not os.path.isdir(directory):
         reason = 'is a file. Name a directory, such as one that `nova-lite list` shows'
         raise NotThere(directory=directory, reason=reason)
@@ -142,7 +153,7 @@ def _named_by_option(directory: str, *, deployed: bool) -> Cloud:
     return Cloud(directory, OPTION, deployed=deployed)
 
 
-def _compare(found: Cloud, environ: Mapping[str, str]) -> None:
+def compare(found: Cloud, environ: Mapping[str, str]) -> None:
     """Raise TwoClouds if the variables of clients name another cloud than the one found."""
     path = environ.get(os_variables.FILE)
     if path:
