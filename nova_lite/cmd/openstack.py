@@ -1,21 +1,25 @@
 """nova-lite openstack: run the client `openstack` with a cloud.
 
-All words after its options are those of `openstack`, which gets the variables that `nova-lite env`
-prints: no shell has to set them. The exit code is that of `openstack`.
+The words from the first one that is not listed below are those of `openstack`, options as well. It
+gets the variables that `nova-lite env` prints: no shell has to set them. The exit code is that of
+`openstack`.
 
 Examples: nova-lite openstack server list --all-projects
-          nova-lite openstack --cloud nova-lite-demo server show my-server -f json
+          nova-lite openstack --os-cloud nova-lite-demo server show my-server -f json
+          nova-lite openstack --version
 """
 
 import argparse
 import typing
 
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import openstack_client
 from nova_lite.lab.launcher import state_dir
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: arguments.Parser) -> None:
     """Add the arguments and options."""
+    parser.passes_on = True
     state_dir.add_option(parser)
     parser.add_argument(
         '--cloud',
@@ -31,4 +35,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> typing.NoReturn:
     """Run the client in place of this process."""
-    openstack_client.run(args.which, args.cloud, args.words)
+    words = args.words[1:] if args.words[:1] == [arguments.SEPARATOR] else args.words
+    openstack_client.run(args.which, args.cloud, words)

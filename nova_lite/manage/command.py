@@ -41,7 +41,7 @@ class Verb(typing.NamedTuple):
     run: Run
     options: tuple[Option, ...]
 
-    def add_to(self, parsers: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
+    def add_to(self, parsers: 'argparse._SubParsersAction[typing.Any]') -> None:
         """Add the parser of the verb to the parsers of its category."""
         parser = parsers.add_parser(self.name, help=(self.run.__doc__ or '').splitlines()[0])
         for flags, keywords in (*self.options, JSON):

@@ -97,7 +97,7 @@ class DetachTest(testtools.TestCase):
         self.assertEqual(found['pid'], lock.holder(self.state_dir))
 
         url = found['compute_url'].replace('/compute/v2.1', '/identity/v3')
-        _code, shell, _errors = self.run_command('env', '--cloud', 'nova-lite-demo')
+        _code, shell, _errors = self.run_command('env', '--openrc', '--cloud', 'nova-lite-demo')
         shown = subprocess.run(
             ['sh', '-u', '-c', PRINT, 'sh', shell],
             env={**os.environ, **dict.fromkeys(FORMER, 'former')},

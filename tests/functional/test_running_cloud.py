@@ -7,6 +7,7 @@ SERVER and FILES stand for the uuid of a server and for a directory.
 import json
 import os
 import shlex
+import subprocess
 import sys
 
 import fixtures
@@ -14,6 +15,7 @@ import requests
 import testtools
 
 from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import openrc
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 
@@ -138,6 +140,7 @@ class RunningCloudTest(testtools.TestCase):
     def test_the_cloud(self):
         self.check_usages()
         self.check_status()
+        self.check_environment()
         self.check_openstack()
 
     def check_usages(self):
@@ -183,6 +186,27 @@ class RunningCloudTest(testtools.TestCase):
         self.assertIn('| health_urls  | http://', out)
         self.assertEqual(0, self.run_command('cell up cell1')[0])
 
+    def check_environment(self):
+        """The shell of `nova-lite env` acts as the user of --os-cloud; --openrc names one user."""
+        former = dict.fromkeys(openrc.UNSET, 'former')
+        for options, cloud, visible in (
+            ('', '', 'web\n'),
+            ('', '--os-cloud nova-lite-demo', '\n'),
+            ('--cloud nova-lite-demo', '', '\n'),
+            ('--cloud nova-lite-demo', '--os-cloud nova-lite', 'web\n'),
+            ('--openrc', '--os-cloud nova-lite-demo', 'web\n'),
+        ):
+            _code, exported, _errors = self.run_command(f'env {options}')
+            client = os.path.join(os.path.dirname(sys.executable), 'openstack')
+            line = f'{exported}\n{client} {cloud} server list -f value -c Name'
+            done = subprocess.run(
+                ['sh', '-u', '-c', line],
+                env={**os.environ, **former},
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(visible, done.stdout or '\n', (options, cloud, done.stderr))
+
     def check_openstack(self):
         """It is run with the cloud, as the user of --cloud."""
         code, out, errors = self.run_command('openstack server list -f value -c Name')
@@ -190,6 +214,16 @@ class RunningCloudTest(testtools.TestCase):
         line = 'openstack --cloud nova-lite-demo server list -f value -c Name'
         code, out, errors = self.run_command(line)
         self.assertEqual((0, ''), (code, out.strip()), errors)
+        # The same as the user whom the client's own option names.
+        for line in (
+            'openstack --os-cloud nova-lite-demo server list -f value -c Name',
+            'openstack -- --os-cloud nova-lite-demo server list -f value -c Name',
+        ):
+            code, out, errors = self.run_command(line)
+            self.assertEqual((0, ''), (code, out.strip()), errors)
+        code, out, errors = self.run_command('openstack --version')
+        self.assertRegex(out, r'openstack [0-9.]+\n', errors)
+        self.assertEqual(0, code)
         code, out, errors = self.run_command('openstack server show nosuch')
         self.assertEqual((1, ''), (code, out))
         self.assertIn('nosuch', errors)

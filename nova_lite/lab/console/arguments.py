@@ -22,6 +22,8 @@ LACKING = re.compile(r'the following arguments are required: (COMMAND|ACTION|CAT
 VALUE = re.compile(r"(argument .+): invalid (?P<kind>\S+) value: (?P<given>'.*')")
 KINDS = {'int': 'a whole number', 'float': 'a number'}
 REQUEST = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+# From here on, argparse takes words that begin with a hyphen for arguments.
+SEPARATOR = '--'
 UNKNOWN = 'unrecognized arguments: '
 # Attributes of the arguments of a command that are no options.
 INTERNAL = ('command', 'run', 'which', 'default_of')
@@ -32,8 +34,11 @@ class Parser(argparse.ArgumentParser):
 
     An unknown option of a command is refused by the parser of that command, not by its parent. A
     command without the subcommand that it needs prints its help.
+
+    passes_on: whether the words from the first unknown one are arguments of another program
     """
 
+    passes_on = False
     _given: Sequence[str] = ()
 
     def parse_known_args(  # type: ignore[override]  # fewer overloads
@@ -41,10 +46,25 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Return (arguments, []), or end the process."""
         self._given = [*(sys.argv[1:] if args is None else args)]
-        found, unknown = super().parse_known_args(args, namespace)
+        if self.passes_on:
+            self._given = self._separated(self._given)
+        found, unknown = super().parse_known_args(self._given, namespace)
         if unknown:
             self.error(f'{UNKNOWN}{" ".join(unknown)}')
         return found, unknown
+
+    def _separated(self, words: list[str]) -> list[str]:
+        """Return words with SEPARATOR before the first that is neither an option nor its value."""
+        place = 0
+        while place < len(words):
+            name, has_value, _value = words[place].partition('=')
+            option = self._option_string_actions.get(name)
+            if option is None:
+                break
+            place += 1 if has_value or option.nargs == 0 else 2
+        if place >= len(words) or words[place] == SEPARATOR:
+            return words
+        return [*words[:place], SEPARATOR, *words[place:]]
 
     def error(self, message: str) -> typing.NoReturn:
         """Print an error and where the arguments are explained; end the process."""

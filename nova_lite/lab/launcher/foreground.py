@@ -228,7 +228,7 @@ def usage(ready: running.Running, places: layout.Layout) -> str:
   openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
       --network private --wait my-server
 
-Variables OS_* for other clients: eval "$({state_dir.command('env', places.root)})"
+Variables for a shell: eval "$({state_dir.command('env', places.root)})"
 Metadata of servers: {ready.metadata_url}
 Sign requests with the secret in {places.metadata_secret_path}"""
     page = '' if ready.page_url is None else f'\n\nLive page for a browser: {ready.page_url}'

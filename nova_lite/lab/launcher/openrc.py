@@ -10,13 +10,24 @@ import urllib.parse
 import yaml
 
 from nova_lite import exception
+from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
 
-# Variables from before that would override the new ones, or name another scope.
+# Variables of clients that override the cloud of OS_CLOUD or --os-cloud, or name another scope.
 UNSET = (
+    'OS_AUTH_URL',
+    'OS_USERNAME',
+    'OS_PASSWORD',
+    'OS_PROJECT_NAME',
+    'OS_USER_DOMAIN_ID',
+    'OS_USER_DOMAIN_NAME',
+    'OS_PROJECT_DOMAIN_ID',
+    'OS_PROJECT_DOMAIN_NAME',
+    'OS_REGION_NAME',
+    'OS_IDENTITY_API_VERSION',
     'OS_TOKEN',
     'OS_AUTH_TYPE',
     'OS_PROJECT_ID',
@@ -28,6 +39,10 @@ UNSET = (
     'OS_SYSTEM_SCOPE',
     'OS_TRUST_ID',
 )
+
+
+# A cloud of a clouds.yaml.
+Cloud: typing.TypeAlias = dict[str, typing.Any]
 
 
 class NoClients(exception.Invalid):
@@ -47,26 +62,44 @@ def clouds_yaml(cloud: which_cloud.Cloud) -> str:
     return path
 
 
-def variables(path: str, name: str) -> dict[str, str]:
-    """Return {variable: value} for the cloud `name` of a clouds.yaml. Raise Invalid.
+def selection(path: str, name: str) -> dict[str, str]:
+    """Return the variables that name the cloud `name` of a clouds.yaml. Raise Invalid.
 
-    If the environment has a proxy, no_proxy is one of the variables.
+    With these alone, the option --os-cloud of a client chooses another user of the file. If the
+    environment has a proxy, no_proxy is one of the variables.
     """
-    clouds = _clouds(path)
-    if name not in clouds:
-        raise exception.Invalid(reason=f'{path} has no cloud {name}, only {", ".join(clouds)}')
-    chosen = clouds[name]
+    return _selection(path, name, _chosen(path, name))
+
+
+def variables(path: str, name: str) -> dict[str, str]:
+    """Return `selection` with the URL, the user and the password, for any client. Raise Invalid.
+
+    Clients prefer these to the cloud of the option --os-cloud.
+    """
+    chosen = _chosen(path, name)
     return {
-        'OS_CLIENT_CONFIG_FILE': path,
-        'OS_CLOUD': name,
+        **_selection(path, name, chosen),
         **{f'OS_{key.upper()}': value for key, value in chosen['auth'].items()},
         'OS_REGION_NAME': chosen['region_name'],
         'OS_IDENTITY_API_VERSION': str(chosen['identity_api_version']),
-        **proxies.exempt([urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname or '']),
     }
 
 
-def _clouds(path: str) -> dict[str, typing.Any]:
+def _chosen(path: str, name: str) -> Cloud:
+    clouds = _clouds(path)
+    if name not in clouds:
+        known = ', '.join(clouds)
+        text = f'{path} has no cloud {name}.{arguments.like(name, clouds)} Use one of: {known}'
+        raise exception.Invalid(reason=text)
+    return clouds[name]
+
+
+def _selection(path: str, name: str, chosen: Cloud) -> dict[str, str]:
+    host = urllib.parse.urlsplit(chosen['auth']['auth_url']).hostname or ''
+    return {'OS_CLIENT_CONFIG_FILE': path, 'OS_CLOUD': name, **proxies.exempt([host])}
+
+
+def _clouds(path: str) -> dict[str, Cloud]:
     """Return {name: cloud} of a clouds.yaml. Raise Unreadable."""
     try:
         with open(path, encoding='utf-8') as file:

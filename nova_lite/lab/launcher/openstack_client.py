@@ -11,6 +11,7 @@ from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
 
 PROGRAM = 'openstack'
+WITHOUT_CLOUD = ('--version', '--help', '-h', 'help', 'complete')
 
 
 class NotInstalled(exception.Invalid):
@@ -27,15 +28,22 @@ class NotRunning(exception.Invalid):
 def run(cloud: which_cloud.Cloud, user: str, arguments: list[str]) -> typing.NoReturn:
     """Replace this process by the program. user: name of a cloud in clouds.yaml
 
-    Raise Invalid, NotInstalled, or NotRunning for a cloud of `nova-lite up` that is stopped.
+    Raise Invalid, NotInstalled, or NotRunning for a cloud of `nova-lite up` that is stopped. The
+    version and the help need no cloud.
     """
-    variables = openrc.variables(openrc.clouds_yaml(cloud), user)
+    if arguments and arguments[0] in WITHOUT_CLOUD:
+        _execute(arguments, {})
+    variables = openrc.selection(openrc.clouds_yaml(cloud), user)
     if not cloud.deployed and cloud.state() != which_cloud.RUNNING:
         up = state_dir.command('up', cloud.directory)
         raise NotRunning(directory=cloud.directory, up=up)
+    _execute(arguments, {state_dir.VARIABLE: cloud.directory, **variables})
+
+
+def _execute(arguments: list[str], variables: dict[str, str]) -> typing.NoReturn:
     program = _find()
     environ = {name: value for name, value in os.environ.items() if name not in openrc.UNSET}
-    environ |= {state_dir.VARIABLE: cloud.directory, **variables}
+    environ |= variables
     sys.stdout.flush()
     os.execve(program, [PROGRAM, *arguments], environ)
 

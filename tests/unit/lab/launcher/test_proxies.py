@@ -32,7 +32,7 @@ class ProxiesTest(testtools.TestCase):
 
     def test_no_proxy(self):
         self.assertEqual({}, proxies.exempt())
-        self.assertNotIn('no_proxy', openrc.variables(self.path, 'one'))
+        self.assertNotIn('no_proxy', openrc.selection(self.path, 'one'))
 
     def test_a_proxy(self):
         for name in ('http_proxy', 'HTTPS_PROXY', 'all_proxy'):
@@ -51,7 +51,7 @@ class ProxiesTest(testtools.TestCase):
 
     def test_variables_of_clients(self):
         self.set_variables(http_proxy='http://proxy:3128')
-        self.assertEqual('192.0.2.1', openrc.variables(self.path, 'one')['no_proxy'])
+        self.assertEqual('192.0.2.1', openrc.selection(self.path, 'one')['no_proxy'])
 
     def test_a_connection(self):
         """openstacksdk's session does not read the environment."""
