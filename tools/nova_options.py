@@ -37,6 +37,7 @@ NAMESPACES = (
     'oslo.service.service',
     'oslo.service.wsgi',
     'oslo.versionedobjects',
+    'osprofiler',
 )
 
 

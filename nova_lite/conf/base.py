@@ -3,6 +3,7 @@
 import socket
 
 from oslo_config import cfg
+from oslo_utils import netutils
 
 GROUP = 'DEFAULT'
 OPTS = [
@@ -12,6 +13,12 @@ OPTS = [
         sample_default='<hostname>',
         help='Name of this service host. A compute process uses the names in [compute]hosts instead, '
         'if any.',
+    ),
+    cfg.HostAddressOpt(
+        'my_ip',
+        default=netutils.get_my_ipv4(),
+        sample_default='<host_ipv4>',
+        help='IP address of this machine. Other options may refer to it as $my_ip.',
     ),
     cfg.StrOpt(
         'state_path', default='/var/lib/nova-lite', help='Directory for the files of a daemon.'

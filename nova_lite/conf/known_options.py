@@ -56,6 +56,7 @@ def read(path: str) -> dict[str, dict[str, list[str]]]:
     """
     sections: dict[str, dict[str, list[str]]] = {}
     try:
+        _require_section(path)
         cfg.ConfigParser(path, sections).parse()
     except (cfg.ParseError, UnicodeDecodeError) as error:
         raise cfg.ConfigFileParseError(path, str(error)) from error
@@ -63,6 +64,17 @@ def read(path: str) -> dict[str, dict[str, list[str]]]:
     for section, values in sections.items():
         merged[group_of(section)] |= {_dest(name): found for name, found in values.items()}
     return dict(merged)
+
+
+def _require_section(path: str) -> None:
+    """Raise ParseError for a setting before the first section: oslo.config names a later line."""
+    with open(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith('['):
+                return
+            if line.strip() and not line.startswith(('#', ';', ' ', '\t')):
+                reason = 'A section such as [DEFAULT] must begin before the first setting'
+                raise cfg.ParseError(reason, number, line.strip(), path)
 
 
 def without_effect(conf: cfg.ConfigOpts) -> list[Setting]:

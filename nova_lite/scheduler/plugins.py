@@ -5,6 +5,7 @@ name of the class.
 """
 
 import collections.abc
+import difflib
 import importlib.metadata
 import inspect
 import types
@@ -16,6 +17,25 @@ from oslo_config import cfg
 ALL = 'all'
 # nova's options name classes with their modules.
 NOVAS = 'nova.scheduler.'
+# Filters and weighers that nova has or had, and nova_lite has not.
+ABSENT = (
+    'PciPassthroughFilter',
+    'PCIWeigher',
+    'AvailabilityZoneFilter',
+    'CoreFilter',
+    'RamFilter',
+    'DiskFilter',
+    'AggregateCoreFilter',
+    'AggregateRamFilter',
+    'AggregateDiskFilter',
+    'ExactCoreFilter',
+    'ExactRamFilter',
+    'ExactDiskFilter',
+    'RetryFilter',
+    'TypeAffinityFilter',
+)
+# Names of filters all end alike.
+SIMILAR = 0.8
 NOVAS_ALL = 'nova.scheduler.weights.all_weighers'
 
 
@@ -73,11 +93,8 @@ class Family(typing.Generic[Kind]):
         added = self._added(set(names) - classes.keys())
         unknown = [name for name in names if name not in classes and name not in added]
         if unknown:
-            raise ValueError(
-                f'[filter_scheduler]{self._option}: unknown {", ".join(unknown)}; '
-                f'known are {", ".join([*[ALL] * allow_all, *sorted(classes)])}, and the entry '
-                f'points of {self._group}: {", ".join(self._offered()) or "none"}'
-            )
+            known = [*[ALL] * allow_all, *sorted(classes), *self._offered()]
+            raise ValueError(f'[filter_scheduler]{self._option}: {_unknown(unknown, known)}')
         return [{**added, **classes}[name](conf) for name in names]
 
     def _offered(self) -> list[str]:
@@ -101,6 +118,21 @@ class Family(typing.Generic[Kind]):
                 f'{self._group}: {point.value} is not derived from {self._base.__name__}'
             )
         return value
+
+
+def _unknown(names: list[str], known: list[str]) -> str:
+    """Return why names are refused, and what to write instead."""
+    absent = [name for name in names if name in ABSENT]
+    similar = {name: difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR) for name in names}
+    text = f'unknown {", ".join(names)}'
+    if absent:
+        text += f'. nova_lite has no {", ".join(absent)}: remove the name'
+    proposed = [f'{found[0]} for {name}' for name, found in similar.items() if found]
+    if proposed:
+        text += f'. Did you mean {", ".join(proposed)}?'
+    if any(name not in ABSENT and not similar[name] for name in names):
+        text += f'. Use one of: {", ".join(known)}'
+    return text
 
 
 def _own_name(name: str) -> str:

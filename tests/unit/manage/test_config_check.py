@@ -52,11 +52,17 @@ SETTINGS = [
     ('DEFAULT', 'report_interval = often', REFUSED, 'invalid literal for int'),
     ('DEFAULT', 'ram_allocation_ratio = -1', REFUSED, 'Should be greater than or equal to 0'),
     ('libvirt', 'live_migration_timeout_action = x', REFUSED, 'Valid values are [abort, force_'),
-    ('vnc', 'novncproxy_base_url = http://$my_ip/', REFUSED, 'refers to $my_ip, an option that'),
+    ('vnc', 'novncproxy_base_url = http://$my_ip/', OTHER_NAME, ''),
+    ('vnc', 'novncproxy_base_url = http://$a_host/', REFUSED, 'refers to $a_host, an option that'),
+    ('DEFAULT', 'my_ip = 192.0.2.1', WORKS, ''),
+    ('DEFAULT', 'my_ip = not an address', REFUSED, 'is not a valid host address'),
+    ('profiler', 'enabled = true', NO_EFFECT, ''),
+    ('profiler', 'enable = true', UNKNOWN, ''),
     ('vnc', 'novncproxy_base_url = http://${api.port}/', OTHER_NAME, ''),
     ('vnc', 'novncproxy_base_url = http://${api.ports}/', REFUSED, '$api.ports'),
     ('filter_scheduler', 'enabled_filters = ComputeFilter', WORKS, ''),
-    ('filter_scheduler', 'enabled_filters = MyFilter', REFUSED, 'unknown MyFilter; known are '),
+    ('filter_scheduler', 'enabled_filters = MyFilter', REFUSED, 'unknown MyFilter. Use one of: '),
+    ('filter_scheduler', 'enabled_filters = ComputFilter', REFUSED, 'mean ComputeFilter for Comp'),
     ('filter_scheduler', 'weight_classes = nova.scheduler.weights.all_weighers', WORKS, ''),
     ('filter_scheduler', 'weight_classes = nova.scheduler.weights.ram.RAMWeigher', WORKS, ''),
     ('filter_scheduler', 'weight_classes = nova.scheduler.weights.x.MyWeigher', REFUSED, ''),
@@ -104,6 +110,33 @@ class FilesTest(testtools.TestCase):
             (finding,) = self.findings(f'[{section}]\n{line}\n')
             self.assertEqual(effect, finding.effect, (section, line, finding))
             self.assertIn(detail, finding.detail)
+
+    def test_filters_of_nova_alone(self):
+        """They are named without the list of all filters."""
+        line = 'enabled_filters = ComputeFilter,PciPassthroughFilter,AvailabilityZoneFilter'
+        (finding,) = self.findings(f'[filter_scheduler]\n{line}\n')
+        self.assertEqual(REFUSED, finding.effect)
+        self.assertTrue(
+            finding.detail.endswith(
+                'nova_lite has no PciPassthroughFilter, AvailabilityZoneFilter: remove the name'
+            ),
+            finding.detail,
+        )
+
+    def test_lines_of_errors(self):
+        for text, line in (
+            ('\n# a\nreport_interval = 1\n\n\n[DEFAULT]\n', 3),
+            ('report_interval = 1', 1),
+            ('[DEFAULT]\nreport_interval = 1\n\nnonsense\nhost = a', 4),
+            ('[DEFAULT]\nreport_interval = 1\n\n  more\nhost = a', 4),
+            ('[DEFAULT]\nreport_interval = 1\n[]\nhost = a', 3),
+            ('[DEFAULT]\nreport_interval = 1\n[api\nhost = a', 3),
+            ('[DEFAULT]\nreport_interval = 1\n= 2\nhost = a', 3),
+        ):
+            path = self.file(text)
+            code, _out, errors = self.run_check(path)
+            self.assertEqual(2, code)
+            self.assertIn(f'at {path}:{line}, ', errors)
 
     def test_credentials(self):
         """The options of a section depend on the plugin that it names."""
