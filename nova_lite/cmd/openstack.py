@@ -16,10 +16,12 @@ from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import openstack_client
 from nova_lite.lab.launcher import state_dir
 
+BEFORE = ('--state-dir', '--name', '--config-dir', '--cloud')
+
 
 def add_arguments(parser: arguments.Parser) -> None:
     """Add the arguments and options."""
-    parser.passes_on = True
+    parser.before = BEFORE
     state_dir.add_option(parser)
     parser.add_argument(
         '--cloud',

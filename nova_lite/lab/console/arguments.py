@@ -24,6 +24,7 @@ KINDS = {'int': 'a whole number', 'float': 'a number'}
 REQUEST = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # From here on, argparse takes words that begin with a hyphen for arguments.
 SEPARATOR = '--'
+HELP = ('-h', '--help')
 UNKNOWN = 'unrecognized arguments: '
 # Attributes of the arguments of a command that are no options.
 INTERNAL = ('command', 'run', 'which', 'default_of')
@@ -35,10 +36,11 @@ class Parser(argparse.ArgumentParser):
     An unknown option of a command is refused by the parser of that command, not by its parent. A
     command without the subcommand that it needs prints its help.
 
-    passes_on: whether the words from the first unknown one are arguments of another program
+    before: the options with values that may stand before the arguments of another program, if the
+        words after them are such arguments
     """
 
-    passes_on = False
+    before: Sequence[str] = ()
     _given: Sequence[str] = ()
 
     def parse_known_args(  # type: ignore[override]  # fewer overloads
@@ -46,7 +48,7 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Return (arguments, []), or end the process."""
         self._given = [*(sys.argv[1:] if args is None else args)]
-        if self.passes_on:
+        if self.before:
             self._given = self._separated(self._given)
         found, unknown = super().parse_known_args(self._given, namespace)
         if unknown:
@@ -58,13 +60,18 @@ class Parser(argparse.ArgumentParser):
         place = 0
         while place < len(words):
             name, has_value, _value = words[place].partition('=')
-            option = self._option_string_actions.get(name)
-            if option is None:
+            if name not in (*self.before, *HELP):
                 break
-            place += 1 if has_value or option.nargs == 0 else 2
-        if place >= len(words) or words[place] == SEPARATOR:
+            place += 1 if has_value or name in HELP else 2
+        if place >= len(words) or words[place] == SEPARATOR or self._is_mistyped(words[place]):
             return words
         return [*words[:place], SEPARATOR, *words[place:]]
+
+    def _is_mistyped(self, word: str) -> bool:
+        """Return whether a word resembles an option of this parser more than a foreign one."""
+        own = [option for option in (*self.before, *HELP) if option.startswith('--')]
+        is_foreign = not word.startswith('--') or word.startswith('--os-')
+        return not is_foreign and bool(difflib.get_close_matches(word, own, n=1, cutoff=0.8))
 
     def error(self, message: str) -> typing.NoReturn:
         """Print an error and where the arguments are explained; end the process."""

@@ -77,6 +77,9 @@ class CommandsTest(testtools.TestCase):
                 code, _out, errors = commands.run(*example(words), '--state-dir', directory)
                 self.assertEqual(2, code, words)
                 self.assertRegex(errors, '`nova-lite |--state-dir', words)
+            if words == ('openstack',):
+                # The client's own options follow.
+                continue
             code, _out, errors = commands.run(*words, '--nonsense')
             self.assertEqual(2, code, words)
             self.assertIn(f'`nova-lite {" ".join(words)} --help`', errors)

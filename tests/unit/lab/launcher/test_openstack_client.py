@@ -36,7 +36,7 @@ class OpenstackClientTest(testtools.TestCase):
             'openstack', '--cloud', 'bob', '--state-dir', self.directory, 'server', 'list'
         )
         self.assertEqual(2, code)
-        self.assertIn('has no cloud bob, only nova-lite', errors)
+        self.assertIn('has no cloud bob. Use one of: nova-lite', errors)
 
     def test_without_the_program(self):
         self.useFixture(fixtures.MonkeyPatch('sys.executable', f'{self.directory}/python'))
@@ -52,3 +52,26 @@ class OpenstackClientTest(testtools.TestCase):
         )
         self.assertIn('pip install python-openstackclient', str(error))
         self.assertFalse(os.path.exists(sys.executable))
+
+    def test_words_of_the_client(self):
+        """Options before the first other word are ours; the rest, options as well, is passed on."""
+        given = []
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'nova_lite.lab.launcher.openstack_client.run',
+                lambda cloud, user, words: given.append((cloud.directory, user, words)),
+            )
+        )
+        ours = ['--state-dir', self.directory]
+        for words, user, passed in (
+            ([], 'nova-lite', []),
+            (['--version'], 'nova-lite', ['--version']),
+            (['--', '--version'], 'nova-lite', ['--version']),
+            (['--os-cloud', 'x', 'server', 'list'], 'nova-lite', ['--os-cloud', 'x', 'server', 'list']),
+            (['--cloud', 'bob', 'server', 'show', '--help'], 'bob', ['server', 'show', '--help']),
+            (['--cloud=bob', '-v', 'server', '--cloud', 'x'], 'bob', ['-v', 'server', '--cloud', 'x']),
+            (['server', 'ssh', 'web', '--', '-v'], 'nova-lite', ['server', 'ssh', 'web', '--', '-v']),
+        ):  # fmt: skip
+            code, _out, errors = commands.run('openstack', *ours, *words)
+            self.assertEqual(0, code, errors)
+            self.assertEqual((self.directory, user, passed), given.pop(), words)
