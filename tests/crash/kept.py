@@ -17,48 +17,62 @@ HEAD = """\
 Kill tables
 ===========
 
-Daemons are processes over RabbitMQ servers, one for the top and one for each cell, and
-a database server. A move is stopped at a step, before or after its effect; then one daemon
-is killed by ``kill -9`` and started again. A case has survived if, at most 30 seconds
-after the restart and without intervention, the move is done or undone, ``nova-lite
-verify`` finds nothing, the guest runs exactly once, and an undone move can be requested
-again. Up to 20 moves, each stopped at another point, meet the same fault.
+Each case stops a move at a step, before or after the effect of the step, kills one daemon with
+``kill -9``, and starts the daemon again. The daemons are processes over a database server and over
+RabbitMQ servers, one for the top and one for each cell. A case has survived if within 30 seconds
+after the restart, without intervention:
 
-Steps come from the code. ``tox -e crash`` runs all cases over MariaDB; with ``--
---database postgresql`` over PostgreSQL. The tables below have the last result of each
-case. It may be another one since the code has changed. Database servers that are not named
-below were not tested.
+* the move is done or undone,
+* ``nova-lite verify`` reports nothing,
+* the guest runs exactly once, and
+* a move that was undone can be requested again.
+
+Up to 20 moves, each of them stopped at another point, meet the same fault at the same time.
+
+The steps are read from the code. ``tox -e crash`` runs all cases over MariaDB; with
+``-- --database postgresql`` it runs them over PostgreSQL. This page shows the last result of each
+case; the code may have changed after that run. Other database servers were not tested.
 
 cross-cell
-    Moves between cells: each daemon that takes part is killed at each step.
+    Moves between cells. Each daemon that takes part in the move is killed at each step.
 same-cell
     Moves within a cell.
 other faults
-    A broker is restarted; the destination cell's database does not answer for 20 seconds; a
-    super-conductor is paused until another has finished its moves, and its further
-    calls are refused.
+    A broker is restarted; the database of the destination cell does not answer for 20 seconds; or a
+    super-conductor is paused until another super-conductor has finished its moves, after which its
+    calls must be refused.
 calls
-    The daemon that is called over the bus is killed before or after it carries out the
-    request; or it carries it out, or replies, after the caller has timed out.
+    The daemon that is called over the bus is killed before or after it carries out the request; or
+    the caller times out before the daemon carries out the request or before it replies.
 accept
     The API is killed before it responds.
 undo
-    The last step before the pivot fails, and a daemon is killed while the others are undone.
+    The last step before the pivot fails, and a daemon is killed while the other steps are undone.
 devices
-    Volumes and ports are attached, detached and swapped. Afterwards the record, the
-    hypervisor and the volume and network services agree on what the server has.
+    Volumes and ports are attached, detached and swapped. Afterwards the record of the server, the
+    hypervisor, the volume service and the network service must agree about its devices.
 actions
-    Builds, deletions and power actions, which are no sagas: the daemon that is called over the
-    bus is killed before or after it carries out the request. The API is killed before or after
-    it stores the requested servers. Each request is carried out, or was never accepted.
+    Builds, deletions and power actions, which are not sagas. The daemon that is called over the bus
+    is killed before or after it carries out the request; the API is killed before or after it stores
+    the requested servers. Each request must be carried out, unless it was never accepted.
 live phases
-    A daemon is killed while live migrations wait for their turn, prepare, copy, have switched
-    to post-copy or clean up. A copy continues until it is ended by a request, so a migration
-    must still be in progress afterwards, and must be able to end within 60 seconds.
+    A daemon is killed while live migrations wait for their turn, prepare, copy, have switched to
+    post-copy, or clean up. A copy continues until a request ends it. So the migration must still be
+    in progress after the fault, and must be able to end within 60 seconds.
 live abort
     A daemon is killed while the copy of a live migration is aborted: before or after the host
-    receives the request, and at every step that is undone. The migration ends as cancelled,
-    its guest runs on the source, and the next migration succeeds.
+    receives the request, and at every step that is undone. The migration must end as cancelled with
+    its guest on the source, and the next migration must succeed.
+
+Cases that survived, of all cases
+=================================
+"""
+POINTS = """
+Results at each point
+=====================
+
+A row is a step or a call, and a column is the daemon that fails. One word means that all cases of
+the field, before and after the effect and over every database server, had this result.
 """
 SUMS = ('Table', 'Move', 'Database', 'Cases', 'Run', 'Survived', 'Did not survive')
 
@@ -111,14 +125,26 @@ class Results:
 
     def page(self):
         """The page of the documentation."""
-        lines = [HEAD, *_listed(SUMS, self._counted()), '']
-        for database in self._found:
-            for (table, name), found in self._by_move(database).items():
-                if set(found.values()) != {None}:
-                    title = f'{table} {name}, {database}'
-                    lines += [title, '=' * len(title), '', *_matrix(found), '']
+        lines = [HEAD, *_listed(('Table', 'Move', *self._found), self._survivors()), POINTS]
+        for (table, name), found in self._of_all_databases().items():
+            title = f'{table} {name}'
+            lines += [title, '-' * len(title), '', *_matrix(found), '']
         lines += self._lost()
         return '\n'.join(lines).rstrip('\n') + '\n'
+
+    def _survivors(self):
+        shares = collections.defaultdict(dict)
+        for table, name, database, count, _ran, survived, _lost in self._counted():
+            shares[table, name][database] = f'{survived} of {count}'
+        return [(*move, *by_database.values()) for move, by_database in shares.items()]
+
+    def _of_all_databases(self):
+        """{(table, move): {(database, case): result}} of moves with a result."""
+        found = collections.defaultdict(dict)
+        for database in self._found:
+            for move, results in self._by_move(database).items():
+                found[move] |= {(database, case): result for case, result in results.items()}
+        return {move: each for move, each in found.items() if set(each.values()) != {None}}
 
     def _lost(self):
         found = [
@@ -131,13 +157,27 @@ class Results:
 
 
 def _matrix(found):
-    """A row for each point, a column for each who dies there."""
-    roles = [role for role in cases.EVERYONE if any(case.role == role for case in found)]
-    points = collections.defaultdict(dict)
-    for case, result in found.items():
-        points[case.step, case.when][case.role] = _short(result)
-    rows = [(*point, *(by_role[role] for role in roles)) for point, by_role in points.items()]
-    return _listed(('Step', 'When', *roles), rows)
+    """A row for each step, a column for each daemon that fails there."""
+    roles = [role for role in cases.EVERYONE if any(case.role == role for _db, case in found)]
+    fields = collections.defaultdict(dict)
+    for (database, case), result in found.items():
+        fields[case.step, case.role][database, case.when] = _short(result)
+    steps = dict.fromkeys(case.step for _db, case in found)
+    rows = [(step, *(_together(fields[step, role]) for role in roles)) for step in steps]
+    return _listed(('Step', *roles), rows)
+
+
+def _together(results):
+    """One word if all cases of a field had that result; else each result with its cases."""
+    if len(set(results.values())) <= 1:
+        return next(iter(results.values()), '')
+    for part, names in enumerate(zip(*results, strict=True)):
+        by_name = {
+            name: {result for key, result in results.items() if key[part] == name} for name in names
+        }
+        if all(len(every) == 1 for every in by_name.values()):
+            return '; '.join(f'{name}: {every.pop()}' for name, every in by_name.items())
+    return '; '.join(f'{database} {when}: {result}' for (database, when), result in results.items())
 
 
 def _short(result):

@@ -72,8 +72,23 @@ class KeptTest(testtools.TestCase):
         server = '1b4e28ba-2fa1-41d2-883f-0016d3cca427'
         self.add(self.other, f'{server} runs twice')
         page = self.results.page()
-        self.assertIn('cross-cell resize, mariadb', page)
+        self.assertIn('"cross-cell", "resize", "1 of 240"', page)
         self.assertIn('UUID runs twice', page)
         self.assertNotIn(server, page)
         sums = [line.split() for line in self.results.sums()]
         self.assertIn(['cross-cell', 'resize', 'mariadb', '240', '2', '1', '1'], sums)
+
+    def test_results_of_a_point(self):
+        after = self.case._replace(when='after')
+        self.add(self.case, 'done')
+        self.add(after, 'done')
+        self.assertIn(f'"{self.case.step}", "done", "not run"', self.results.page())
+        self.add(after, 'undone')
+        row = f'"{self.case.step}", "before: done; after: undone", "not run"'
+        self.assertIn(row, self.results.page())
+        for case in (self.case, after):
+            self.results.add('postgresql', killing.Outcome(case, 'undone', 1.5))
+        row = 'mariadb before: done; mariadb after: undone; postgresql before: undone; '
+        self.assertIn(row, self.results.page())
+        self.add(after, 'done')
+        self.assertIn('"mariadb: done; postgresql: undone"', self.results.page())
