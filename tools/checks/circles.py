@@ -21,8 +21,19 @@ def check(source: checks.Source) -> Iterator[checks.Problem]:
     if not (source.is_python and source.path.startswith(WITHOUT_TYPING)):
         return
     for node in source.statements:
-        if isinstance(node, ast.Attribute) and node.attr == 'TYPE_CHECKING':
-            yield checks.Problem(source.path, node.lineno, 'import no module only for types')
+        if _names_type_checking(node):
+            yield checks.Problem(
+                source.path, checks.line_of(node), 'import no module only for types'
+            )
+
+
+def _names_type_checking(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(attr=name):
+            return name == 'TYPE_CHECKING'
+        case ast.ImportFrom(names=names):
+            return any(each.name == 'TYPE_CHECKING' for each in names)
+    return False
 
 
 def check_all(sources: Iterable[checks.Source]) -> Iterator[checks.Problem]:

@@ -41,6 +41,8 @@ class TestCircles(testtools.TestCase):
         wrong = ['import no module only for types']
         self.assertEqual(wrong, self.texts(text, 'nova_lite/moves/parts/x.py'))
         self.assertEqual([], self.texts(text, 'nova_lite/clients/x.py'))
+        text = 'from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import os'
+        self.assertEqual(wrong, self.texts(text, 'nova_lite/moves/parts/x.py'))
 
     def texts(self, text, path):
         return [problem.text for problem in circles.check(checks.Source(path, text))]
