@@ -137,8 +137,9 @@ def differences(known: Known, registry: Iterable[operations.Operation]) -> list[
         found, used = _of(each, ours)
         matched.update(used)
         lines += _difference(each, found, known.state(each) == OFFERED)
+    added = {PLACEHOLDER.sub('{}', name) for name in known.added}
     for name, same in ours.items():
-        if name not in matched and str(same[0]) not in known.added:
+        if name not in matched and PLACEHOLDER.sub('{}', str(same[0])) not in added:
             lines.append(f'{same[0]} is offered; Nova has no such operation')
     return lines
 

@@ -113,7 +113,7 @@ class TestVersions(test_protocol.Case):
 
     def test_history(self):
         numbers = [microversion.parse(text).minor for text, _remark in microversion.VERSIONS]
-        self.assertEqual(list(range(1, 105)), numbers)
+        self.assertEqual(list(range(1, len(numbers) + 1)), numbers)
 
     def test_v2_has_none(self):
         headers = {'OpenStack-API-Version': 'compute 2.90'}
