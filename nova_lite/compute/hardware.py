@@ -3,6 +3,7 @@
 Nova's options for the sets of CPUs take the place of those that the driver knows.
 """
 
+import dataclasses
 import functools
 
 import os_resource_classes as orc
@@ -50,7 +51,7 @@ class Hardware:
         described = self._described(node)
         if described is None:
             return found
-        shared = model.Inventory(described.shared, found[orc.VCPU].reserved)
+        shared = dataclasses.replace(found[orc.VCPU], total=described.shared)
         return {**found, orc.VCPU: shared, orc.PCPU: model.Inventory(described.dedicated, 0)}
 
     def check(self, node: str) -> None:

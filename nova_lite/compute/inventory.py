@@ -221,7 +221,7 @@ class Inventory:
     def _columns(self, host: str, facts: model.NodeFacts) -> model.Json:
         node = facts.hypervisor_hostname
         inventory = self._site.hardware.inventory(node)
-        ratios = {name: self._ratio(name) for name in RATIO_OPTIONS}
+        ratios = {name: self._ratio(name, inventory[name]) for name in RATIO_OPTIONS}
         return {
             'host': host,
             'hypervisor_hostname': node,
@@ -249,7 +249,7 @@ class Inventory:
                     'total': part.total,
                     'reserved': self._reserved(name, part),
                     'max_unit': part.total,
-                    'allocation_ratio': self._ratio(name),
+                    'allocation_ratio': self._ratio(name, part),
                 }
                 for name, part in inventory.items()
                 if part.total
@@ -269,14 +269,19 @@ class Inventory:
         ratios = self._ratios.get(node, {})
         inventory = self._site.hardware.inventory(node)
         return {
-            name: (part.total - self._reserved(name, part)) * ratios.get(name, self._ratio(name))
+            name: (part.total - self._reserved(name, part))
+            * ratios.get(name, self._ratio(name, part))
             for name, part in inventory.items()
         }
 
     def ratios(self, node: str) -> fitting.Ratios:
         """Return the allocation ratios of the node's shared CPUs and of its memory."""
         known = self._ratios.get(node, {})
-        cpu, ram = (known.get(name, self._ratio(name)) for name in (orc.VCPU, orc.MEMORY_MB))
+        inventory = self._site.hardware.inventory(node)
+        cpu, ram = (
+            known.get(name, self._ratio(name, inventory[name]))
+            for name in (orc.VCPU, orc.MEMORY_MB)
+        )
         return fitting.Ratios(cpu, ram)
 
     def reread_ratios(self, node: str) -> bool:
@@ -303,17 +308,18 @@ class Inventory:
         ratio: float | None = self._site.conf.compute[f'{RATIO_OPTIONS[name]}_allocation_ratio']
         return ratio
 
-    def _ratio(self, name: str) -> float:
+    def _ratio(self, name: str, part: model.Inventory) -> float:
         if name not in RATIO_OPTIONS:
             return 1.0
         initial: float = self._site.conf.compute[f'initial_{RATIO_OPTIONS[name]}_allocation_ratio']
-        return self._configured_ratio(name) or initial
+        return self._configured_ratio(name) or part.initial_ratio or initial
 
-    def _configured(self) -> tuple[float, ...]:
+    def _configured(self) -> tuple[float | None, ...]:
         """Return the configured ratios. They may change when the configuration is reloaded."""
         options = self._site.conf.compute
         return (
-            *map(self._ratio, RATIO_OPTIONS),
+            *map(self._configured_ratio, RATIO_OPTIONS),
+            *(options[f'initial_{name}_allocation_ratio'] for name in RATIO_OPTIONS.values()),
             *(options.reserved_host_cpus, options.reserved_host_memory_mb),
             options.reserved_host_disk_mb,
         )

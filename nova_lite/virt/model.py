@@ -248,10 +248,12 @@ class Inventory:
     """A node's total of one resource class, and what its profile reserves.
 
     reserved: None means the reserve in the compute daemon's configuration
+    initial_ratio: allocation ratio of a new inventory; None means that of the configuration
     """
 
     total: int
     reserved: int | None = None
+    initial_ratio: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

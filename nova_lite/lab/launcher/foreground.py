@@ -62,7 +62,7 @@ def run(
     files += [] if described is None else [described.document.path]
     is_written = snapshot is not None or (described is not None and described.profile is not None)
     if not (is_written and continuing.brings_profile(cloud.places)):
-        preflight.check_profile(settings.profile)
+        preflight.check_profile(settings)
         files += {settings.profile}.difference(profile.bundled())
     if fresh:
         for path in files:

@@ -26,6 +26,7 @@ from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import lock as lock_module
 from nova_lite.lab.launcher import state_dir
 from nova_lite.rpc import transport
+from nova_lite.virt.sim import profile
 from nova_lite.wsgi import server
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
@@ -114,6 +115,12 @@ def host_counts(hosts: int | Sequence[int], cells: int) -> tuple[int, ...]:
     return tuple(hosts)
 
 
+def host_names(cell: str, count: int, named: Sequence[str] = ()) -> list[str]:
+    """Return the names of the hosts of a cell. named: those that its first hosts have"""
+    numbered = [f'{cell}-host{number + 1}' for number in range(len(named), count)]
+    return [*named[:count], *numbered]
+
+
 class Layout:
     """The names and files of a cloud, derived from its settings.
 
@@ -172,8 +179,8 @@ class Layout:
     def hosts(self, cell: str) -> list[str]:
         """Return the names of the hosts of a cell."""
         counts = host_counts(self.settings.hosts, self.settings.cells)
-        count = counts[self.cell_names.index(cell)]
-        return [f'{cell}-host{number + 1}' for number in range(count)]
+        named = profile.load(self.settings.profile).names
+        return host_names(cell, counts[self.cell_names.index(cell)], named.get(cell, ()))
 
     def guests_path(self, cell: str) -> str:
         """Return the path of the file with the simulated guests of a cell."""

@@ -59,12 +59,21 @@ def check(settings: layout.Settings, conf: cfg.ConfigOpts) -> None:
         brokers(url.replace('{cell}', 'top'), conf)
 
 
-def check_profile(source: str) -> None:
-    """Raise ValueError unless a profile can be used. source: its name, or the path of a file"""
+def check_profile(settings: layout.Settings) -> None:
+    """Raise ValueError unless the profile can be used and each name in it has a host."""
+    source = settings.profile
     try:
-        profile.load(source)
+        names = profile.load(source).names
     except (profile.ProfileError, OSError, UnicodeError) as error:
         raise ValueError(f'cannot use --profile {source}: {messages.cause(error)}') from error
+    counts = layout.host_counts(settings.hosts, settings.cells)
+    known = {f'cell{number}': count for number, count in enumerate(counts, start=1)}
+    for cell, named in names.items():
+        if len(named) > known.get(cell, 0):
+            raise ValueError(
+                f'--profile {source} names {len(named)} hosts of {cell}, and the cloud has '
+                f'{known.get(cell, 0)} there: correct names in the profile, --cells or --hosts'
+            )
 
 
 def check_outside(path: str, directory: str) -> None:

@@ -114,7 +114,11 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
 def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
     """Return {resource class: model.Inventory} of a node that behaves so."""
     return {
-        name: model.Inventory(behaviour.capacity[key], behaviour.reserved.get(key))
+        name: model.Inventory(
+            behaviour.capacity[key],
+            behaviour.reserved.get(key),
+            behaviour.allocation_ratios.get(key),
+        )
         for name, key in (
             (orc.VCPU, 'vcpus'),
             (orc.MEMORY_MB, 'memory_mb'),

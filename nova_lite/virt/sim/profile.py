@@ -29,6 +29,9 @@ ProfileError = strict_yaml.ProfileError
 ROOT = 'default'
 VERBS = rules.VERBS
 Rule = TypeVar('Rule')
+SECTIONS = ('hosts', 'guests', 'failures', 'ports')
+# The name of a host is part of names of queues and of files.
+NAME = re.compile(r'[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?')
 WHEN = ('before', 'during', 'after')
 ARCHITECTURES = ('x86_64', 'aarch64', 'ppc64le', 's390x', 'riscv64')
 CRASH_DUMP = ('ignore', 'reboot', 'crash')
@@ -46,6 +49,7 @@ LIVE_MIGRATION = (
 HOST_KEYS = (
     'capacity',
     'reserved',
+    'allocation_ratios',
     'architecture',
     'hypervisor',
     'numa_nodes',
@@ -109,7 +113,7 @@ def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
     document = strict_yaml.Reader.parse(source, text)
     if document.value is None:
         document.value = {}
-    document.mapping(optional=('extends', 'seed', 'hosts', 'guests', 'failures', 'ports'))
+    document.mapping(optional=('extends', 'seed', 'names', *SECTIONS))
     hosts: tuple[rules.HostRule, ...] = ()
     guests: tuple[rules.GuestRule, ...] = ()
     failures: tuple[rules.FailureRule, ...] = ()
@@ -122,12 +126,13 @@ def parse(text: str | bytes, source: str = '(text)') -> rules.Profile:
         hosts, guests, seed = below.hosts, below.guests, below.seed
         failures, ports = below.all_failures, below.ports
     return rules.Profile(
-        source,
+        source=source,
         seed=document.at('seed').integer() if document.has('seed') else seed,
         hosts=hosts + _each(document, 'hosts', _host_rule),
         guests=guests + _each(document, 'guests', _guest_rule),
-        failures=failures + _each(document, 'failures', _failure_rule),
+        all_failures=failures + _each(document, 'failures', _failure_rule),
         ports=ports + _each(document, 'ports', port_rules.read),
+        names=_names(document.at('names')) if document.has('names') else {},
     )
 
 
@@ -135,6 +140,21 @@ def parse_failure(values: model.Json, identity: str) -> rules.FailureRule:
     """Return the rule of one entry of `failures`, which counts by itself. Raise ProfileError."""
     rule = _failure_rule(strict_yaml.Reader('of the fault', values))
     return dataclasses.replace(rule, identity=identity)
+
+
+def _names(item: strict_yaml.Reader) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    taken: set[str] = set()
+    for cell, listed in item.items():
+        listed.expect(re.fullmatch(r'cell[1-9][0-9]*', cell), 'cells are called cell1, cell2, ...')
+        for entry in listed.sequence():
+            name = entry.string()
+            entry.expect(NAME.fullmatch(name), f'{name!r} is no name of a host')
+            # Placement and nova compare names of hosts without regard to case.
+            entry.expect(name.lower() not in taken, f'{name} is given twice')
+            taken.add(name.lower())
+        found[cell] = tuple(listed.value)
+    return found
 
 
 def _each(
@@ -214,6 +234,11 @@ def _amounts(item: strict_yaml.Reader) -> dict[str, int]:
     return {key: value.integer() for key, value in item.items()}
 
 
+def _ratios(item: strict_yaml.Reader) -> dict[str, float]:
+    item.mapping(optional=RESOURCES)
+    return {key: value.number(0.001, 10_000) for key, value in item.items()}
+
+
 def _hypervisor(item: strict_yaml.Reader) -> dict[str, str | int]:
     item.mapping(optional=('type', 'version'))
     found: dict[str, str | int] = {}
@@ -276,6 +301,7 @@ _STANDARD_TRAITS = frozenset(os_traits.get_traits())
 _HOST_READERS = {
     'capacity': _amounts,
     'reserved': _amounts,
+    'allocation_ratios': _ratios,
     'architecture': lambda item: item.choice(ARCHITECTURES),
     'hypervisor': _hypervisor,
     'numa_nodes': lambda item: item.integer(1, nodes.MOST_NODES),

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import fnmatch
 import typing
@@ -111,6 +112,7 @@ class Behaviour:
 
     capacity: dict[str, int]
     reserved: dict[str, int]
+    allocation_ratios: dict[str, float]
     architecture: str
     hypervisor: model.Json
     numa_nodes: int
@@ -126,27 +128,24 @@ class Behaviour:
     derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
 
 
+@dataclasses.dataclass(eq=False, kw_only=True)
 class Profile:
-    """A whole profile. Immutable; `source` is what it was loaded from."""
+    """A whole profile. Immutable; `source` is what it was loaded from.
 
-    def __init__(
-        self,
-        source: str,
-        *,
-        seed: int,
-        hosts: tuple[HostRule, ...],
-        guests: tuple[GuestRule, ...],
-        failures: tuple[FailureRule, ...],
-        ports: tuple[port_rules.Rule, ...] = (),
-    ) -> None:
-        self.source = source
-        self.seed = seed
-        self.hosts = hosts
-        self.guests = guests
-        self.all_failures = failures
-        self.ports = ports
+    names: {cell: names of its first hosts}, of cells whose hosts have names of their own
+    """
+
+    source: str
+    seed: int
+    hosts: tuple[HostRule, ...]
+    guests: tuple[GuestRule, ...]
+    all_failures: tuple[FailureRule, ...]
+    ports: tuple[port_rules.Rule, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self._failures_by_verb = {
-            verb: tuple(rule for rule in failures if verb in rule.verbs) for verb in VERBS
+            verb: tuple(rule for rule in self.all_failures if verb in rule.verbs) for verb in VERBS
         }
         self._by_rules: dict[tuple[int, ...], Behaviour] = {}
         self._by_node: dict[str, Behaviour] = {}
@@ -190,6 +189,7 @@ def _merge(layers: Iterable[model.Json]) -> Behaviour:
         for key in (
             'capacity',
             'reserved',
+            'allocation_ratios',
             'hypervisor',
             'network_agent',
             'live_migration',

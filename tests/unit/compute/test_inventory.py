@@ -160,6 +160,16 @@ class TestInventory(registering.RegisteringTest):
         vcpus = self.inventories()['VCPU']
         self.assertEqual((16, 9.0), (vcpus['total'], vcpus['allocation_ratio']))
 
+    def test_ratio_of_the_profile(self):
+        """It is that of a new inventory. Options prevail."""
+        self.cell.driver.use_profile(profile.parse('hosts: [{allocation_ratios: {vcpus: 3}}]'))
+        self.report()
+        self.assertEqual(3.0, self.inventories()['VCPU']['allocation_ratio'])
+        self.assertEqual(3.0, self.node().cpu_allocation_ratio)
+        self.cell.conf.set_override('cpu_allocation_ratio', 2.0, group='compute')
+        self.report()
+        self.assertEqual(2.0, self.inventories()['VCPU']['allocation_ratio'])
+
     def test_configured_ratio_wins(self):
         self.report()
         self.set_ratio(9.0)

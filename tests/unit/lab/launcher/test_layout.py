@@ -13,6 +13,7 @@ from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
+from nova_lite.lab.launcher import preflight
 from nova_lite.lab.launcher import state_dir
 
 
@@ -38,6 +39,22 @@ class LayoutTest(testtools.TestCase):
         )
         self.assertEqual(2, layout.Settings(state_dir='/x', cells=2, hosts=(2, 2)).hosts)
         self.assertRaises(ValueError, layout.Settings, state_dir='/x', cells=3, hosts=(1, 2))
+
+    def test_named_hosts(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(directory, 'profile.yaml')
+        with open(path, 'w') as file:
+            file.write('names: {cell2: [web-1, db.example.org]}')
+        settings = layout.Settings(state_dir=directory, cells=2, hosts=(1, 3), profile=path)
+        places = layout.Layout(settings)
+        self.assertEqual(
+            [['cell1-host1'], ['web-1', 'db.example.org', 'cell2-host3']],
+            [places.hosts(name) for name in places.cell_names],
+        )
+        preflight.check_profile(settings)
+        few = layout.Settings(state_dir=directory, cells=2, hosts=1, profile=path)
+        error = self.assertRaises(ValueError, preflight.check_profile, few)
+        self.assertIn('names 2 hosts of cell2, and the cloud has 1 there', str(error))
 
     def test_a_bus_for_each(self):
         places = self.places(bus=('rabbit://nova@mq/{cell}?ssl=1&ssl_ca_file=/ca.pem',))

@@ -23,6 +23,13 @@ REFUSED = (
     ('hosts: [{capacity: {vcpus: -1}}]', 'hosts[0].capacity.vcpus: must be an integer between 0'),
     ('hosts: [{capacity: {vcpus: true}}]', 'hosts[0].capacity.vcpus: must be an integer'),
     ('hosts: [{}, {traits: [HW_FAST]}]', "hosts[1].traits[0]: 'HW_FAST' is neither"),
+    ('names: {east: [a]}', 'names.east: cells are called cell1, cell2'),
+    ('names: {cell1: [a], cell2: [A]}', 'names.cell2[0]: A is given twice'),
+    ('names: {cell1: ["a b"]}', "names.cell1[0]: 'a b' is no name of a host"),
+    (
+        'hosts: [{allocation_ratios: {vcpus: 0}}]',
+        'hosts[0].allocation_ratios.vcpus: must be a number',
+    ),
     ('hosts: [{architecture: vax}]', 'hosts[0].architecture: must be one of'),
     ('hosts: [{delays: {boot: 1}}]', "hosts[0].delays.boot: 'boot' matches no verb"),
     ('hosts: [{delays: {spawn: -1}}]', 'hosts[0].delays.spawn: must be a number between 0'),
