@@ -151,7 +151,7 @@ class CloudFilesTest(testtools.TestCase):
         """Its file makes a cloud that is equal."""
         directory = self.up(EXAMPLES / 'operator.yaml', 'operator')
         path, found = self.printed(directory)
-        self.assertEqual([4, 3, 2], [cell['hosts'] for cell in found['cells']])
+        self.assertEqual([4, 3, ['old-1', 'old-2']], [cell['hosts'] for cell in found['cells']])
         admin = self.connect(directory)
         zones = {each.name for each in admin.compute.availability_zones()}
         self.assertEqual({'east', 'west'}, zones)
@@ -161,7 +161,12 @@ class CloudFilesTest(testtools.TestCase):
         self.assertEqual('east', servers['web-1'].availability_zone)
         self.assertEqual('cell1', servers['web-1'].compute_host.split('-')[0])
         faults = control_client.Client(directory).get('faults')
-        self.assertEqual(['cell3-host2'], faults['hosts_off'])
+        self.assertEqual(['old-2'], faults['hosts_off'])
+        [group] = admin.compute.server_groups(all_projects=True)
+        members = [servers[f'web-{number}'].id for number in range(1, 5)]
+        self.assertEqual(set(members), set(group.member_ids))
+        disabled = {each.host: each.disabled_reason for each in admin.compute.services()}
+        self.assertEqual('to be replaced', disabled['old-1'])
         alice = self.connect(directory, 'nova-lite-alice')
         self.assertEqual(4, len(list(alice.compute.servers())))
         self.assertEqual(7, round(found['clock']['ahead'] / 86400))

@@ -25,22 +25,26 @@ REFERENCES = {
     'images': {'project': 'projects'},
     'networks': {'project': 'projects'},
     'users': {'projects': 'projects'},
+    'server_groups': {'project': 'projects'},
     'servers': {
         'project': 'projects',
         'flavor': 'flavors',
         'image': 'images',
         'networks': 'networks',
+        'group': 'server_groups',
     },
 }
 # The administrator's quota may be set, and of the others too.
 EXTENDED = ('projects',)
 # A project's network may have the name of another project's.
-UNIQUE = ('projects', 'users', 'flavors', 'images', 'networks', 'volume_types', 'servers')
+UNIQUE = (
+    'projects', 'users', 'flavors', 'images', 'networks', 'volume_types', 'server_groups', 'servers',
+)  # fmt: skip
 
 
 def require(document: documents.Document) -> None:
     """Raise Wrong for what cannot be meant."""
-    for check in (_names, _aggregates, _references, _zones, _hosts, _subnets):
+    for check in (_names, _aggregates, _references, _zones, _hosts, _groups, _subnets):
         check(document)
     _options(document)
     _faults(document)
@@ -156,7 +160,7 @@ def _hosts(document: documents.Document) -> None:
     """Raise Wrong for patterns that fit no host, and for a host that does not exist."""
     known = cloud_hosts.names(document.value)
     places = []
-    for section in ('aggregates', 'zones'):
+    for section in ('aggregates', 'zones', 'disabled_hosts'):
         for place, entry in _entries(document, section):
             places += [
                 ((*place, 'hosts', number), pattern)
@@ -170,6 +174,23 @@ def _hosts(document: documents.Document) -> None:
             raise document.wrong(
                 (*place, 'host'), f'there is no host {entry["host"]!r}. {_all(known)}'
             )
+        if entry.get('forced') and 'host' not in entry:
+            raise document.wrong((*place, 'forced'), 'it needs the host that is forced. Add host.')
+
+
+def _groups(document: documents.Document) -> None:
+    """Raise Wrong for a group of another project, and for a limit that its policy does not have."""
+    owners = {}
+    for place, entry in _entries(document, 'server_groups'):
+        owners[entry['name']] = entry.get('project', 'demo')
+        if 'max_server_per_host' in entry and entry['policy'] != 'anti-affinity':
+            text = f'only anti-affinity has it, and the policy is {entry["policy"]}. Omit it.'
+            raise document.wrong((*place, 'max_server_per_host'), text)
+    for place, entry in _entries(document, 'servers'):
+        owner = owners.get(entry.get('group'))
+        if owner is not None and owner != entry.get('project', 'demo'):
+            text = f'{entry["group"]} belongs to project {owner}, and the server does not.'
+            raise document.wrong((*place, 'group'), text)
 
 
 def _all(known: list[str]) -> str:

@@ -71,6 +71,27 @@ def create_aggregate(api: apis.Api, entry: Json, known: list[str], zone: str | N
         api.call('compute', 'POST', path, {'add_host': {'host': host}})
 
 
+def disable_hosts(api: apis.Api, entry: Json, known: list[str]) -> None:
+    """Disable the compute services of hosts. known: all hosts. Raise Refused."""
+    rows = api.call('compute', 'GET', '/os-services?binary=nova-compute')['services']
+    services = {row['host']: row['id'] for row in rows}
+    wanted = {'status': 'disabled', 'disabled_reason': entry.get('reason', 'disabled by the file')}
+    for host in hosts.matching(known, entry['hosts']):
+        api.call('compute', 'PUT', f'/os-services/{services[host]}', wanted)
+
+
+def read_disabled_hosts(api: apis.Api) -> list[Json]:
+    """Return an entry for each reason for which compute services are disabled."""
+    found: dict[str | None, list[str]] = {}
+    for row in api.call('compute', 'GET', '/os-services?binary=nova-compute')['services']:
+        if row['status'] == 'disabled':
+            found.setdefault(row['disabled_reason'], []).append(row['host'])
+    return [
+        {'hosts': sorted(names)} | ({'reason': reason} if reason else {})
+        for reason, names in found.items()
+    ]
+
+
 def read_aggregates(api: apis.Api) -> tuple[list[Json], list[Json], list[str]]:
     """Return (entries of aggregates, entries of zones, notes on what no file can have)."""
     aggregates, zones, notes = [], [], []

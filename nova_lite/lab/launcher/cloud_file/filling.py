@@ -52,6 +52,9 @@ def fill(document: documents.Document, api: apis.Api, users: list[documents.Json
             with _at(document, (section, index)):
                 create(api, entry)
     _boot(document, api)
+    for index, entry in enumerate(document.value.get('disabled_hosts', [])):
+        with _at(document, ('disabled_hosts', index)):
+            compute.disable_hosts(api, entry, known)
 
 
 @contextlib.contextmanager
@@ -75,7 +78,8 @@ def _boot(document: documents.Document, api: apis.Api) -> None:
     """Start the servers and wait for their statuses."""
     entries = document.value.get('servers', [])
     # Builds use the token of their request, which ends with the role.
-    with _granted(api, {entry.get('project', 'demo') for entry in entries}):
+    groups = document.value.get('server_groups', [])
+    with _granted(api, {_project(entry) for entry in (*groups, *entries)}):
         made = _create(document, api, entries)
         for index, found in made.items():
             with _at(document, ('servers', index)):
@@ -90,14 +94,34 @@ def _create(
     document: documents.Document, api: apis.Api, entries: list[documents.Json]
 ) -> dict[int, list[str]]:
     """Ask for all servers; return {index of an entry: ids of its servers}."""
-    made, within = {}, dict[str, apis.Api]()
+    within = _Within(api)
+    groups = {}
+    for index, entry in enumerate(document.value.get('server_groups', [])):
+        with _at(document, ('server_groups', index)):
+            groups[entry['name']] = servers.create_group(within[entry], entry)
+    made = {}
     for index, entry in enumerate(entries):
-        project = entry.get('project', 'demo')
-        if project not in within:
-            within[project] = api.within(project)
         with _at(document, ('servers', index)):
-            made[index] = servers.create(within[project], entry)
+            made[index] = servers.create(within[entry], entry, groups)
     return made
+
+
+class _Within:
+    """The administrator's Api in the project of each entry."""
+
+    def __init__(self, api: apis.Api) -> None:
+        self._api = api
+        self._of: dict[str, apis.Api] = {}
+
+    def __getitem__(self, entry: documents.Json) -> apis.Api:
+        project = _project(entry)
+        if project not in self._of:
+            self._of[project] = self._api.within(project)
+        return self._of[project]
+
+
+def _project(entry: documents.Json) -> str:
+    return str(entry.get('project', 'demo'))
 
 
 @contextlib.contextmanager

@@ -10,19 +10,25 @@ from nova_lite.lab.launcher.cloud_file import document as documents
 
 def counts(value: documents.Json) -> tuple[int, ...]:
     """Return the number of hosts of each cell. value: of a document"""
-    cells_ = value.get('cells', [{}] * layout.Settings.cells)
-    return tuple(cell.get('hosts', layout.Settings.hosts) for cell in cells_)
+    return tuple(len(names) for names in _by_cell(value).values())
 
 
 def cells(value: documents.Json) -> list[str]:
     """Return the names of the cells."""
-    return _places(value).cell_names
+    return list(_by_cell(value))
 
 
 def names(value: documents.Json) -> list[str]:
     """Return the names of all hosts."""
-    places = _places(value)
-    return [host for cell in places.cell_names for host in places.hosts(cell)]
+    return [host for hosts in _by_cell(value).values() for host in hosts]
+
+
+def named(value: documents.Json) -> dict[str, list[str]]:
+    """Return {cell: names of its hosts} of the cells whose hosts the file names."""
+    listed = {f'cell{number}': cell for number, cell in enumerate(value.get('cells', ()), start=1)}
+    return {
+        name: cell['hosts'] for name, cell in listed.items() if isinstance(cell.get('hosts'), list)
+    }
 
 
 def matching(known: Collection[str], patterns: Iterable[str]) -> list[str]:
@@ -31,9 +37,14 @@ def matching(known: Collection[str], patterns: Iterable[str]) -> list[str]:
     return [host for host in known if host in wanted]
 
 
-def _places(value: documents.Json) -> layout.Layout:
-    found = counts(value)
-    return layout.Layout(layout.Settings(state_dir='', cells=len(found), hosts=found))
+def _by_cell(value: documents.Json) -> dict[str, list[str]]:
+    """Return {cell: names of its hosts}."""
+    found = {}
+    for number, cell in enumerate(value.get('cells', [{}] * layout.Settings.cells), start=1):
+        hosts = cell.get('hosts', layout.Settings.hosts)
+        name = f'cell{number}'
+        found[name] = hosts if isinstance(hosts, list) else layout.host_names(name, hosts)
+    return found
 
 
 def is_each(found: tuple[int, ...], value: int | tuple[int, ...]) -> bool:

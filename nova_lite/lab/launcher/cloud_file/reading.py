@@ -35,7 +35,6 @@ OTHERS: dict[str, tuple[str, str, str, Json]] = {
     'router': ('network', '/v2.0/routers', 'routers', {}),
     'floating address': ('network', '/v2.0/floatingips', 'floatingips', {}),
     'security group': ('network', '/v2.0/security-groups', 'security_groups', {}),
-    'server group': ('compute', '/os-server-groups', 'server_groups', {'all_projects': 1}),
 }
 # Seconds by which the clock of a cloud that was not changed may differ from that of the machine.
 SAME_S = 0.001
@@ -79,6 +78,11 @@ def _settings(recorded: Json) -> Json:
     if recorded['profile'] not in profile.bundled():
         with open(recorded['profile'], encoding='utf-8') as file:
             found['profile'] = yaml.safe_load(file) or {}
+        names = found['profile'].pop('names', {})
+        for number, cell in enumerate(found['cells'], start=1):
+            name = f'cell{number}'
+            if name in names:
+                cell['hosts'] = layout.host_names(name, cell['hosts'], names[name])
     found |= {'speed': recorded['speed'], 'auth': recorded['auth']}
     if recorded['options']:
         found['options'] = recorded['options']
@@ -98,7 +102,9 @@ def _objects(api: apis.Api, passwords: dict[str, str]) -> tuple[Json, list[str]]
     }
     sections['images'], notes = images.read(api, projects)
     sections['aggregates'], sections['zones'], more = compute.read_aggregates(api)
-    sections['servers'], others = servers.read(api, projects)
+    sections['disabled_hosts'] = compute.read_disabled_hosts(api)
+    sections['server_groups'], groups = servers.read_groups(api, projects)
+    sections['servers'], others = servers.read(api, projects, groups)
     notes += [*more, *others]
     has_defaults = _take_defaults(sections)
     notes += _others(api, sections['servers'], has_defaults=has_defaults)

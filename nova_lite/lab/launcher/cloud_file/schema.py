@@ -10,6 +10,7 @@ import typing
 from nova_lite.api import schema_parts
 from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import layout
+from nova_lite.virt.sim import profile
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 
@@ -74,12 +75,17 @@ CELLS = {
     'maxItems': 1000,
     'items': schema_parts.whole(
         {
-            'hosts': _number(
-                'number of hosts, called cell1-host1, cell1-host2 and so on',
-                1,
-                maximum=100_000,
-                default=layout.Settings.hosts,
-            ),
+            'hosts': {
+                'description': 'number of hosts, called cell1-host1, cell1-host2 and so on; or '
+                'their names',
+                'type': ['integer', 'array'],
+                'minimum': 1,
+                'maximum': 100_000,
+                'minItems': 1,
+                'maxItems': 100_000,
+                'items': {'type': 'string', 'pattern': f'^{profile.NAME.pattern}$'},
+                'default': layout.Settings.hosts,
+            },
             'settings': {
                 'type': 'object',
                 'description': 'settings of these hosts, as in an entry of hosts in a profile: '
@@ -198,6 +204,23 @@ VOLUME_TYPES = _list(
         'properties': _mapping('extra specs', 'string'),
     },
 )
+DISABLED_HOSTS = _list(
+    'hosts whose compute service is disabled once the servers run',
+    {'hosts': HOSTS, 'reason': _text('reason')},
+    required=('hosts',),
+)
+SERVER_GROUPS = _list(
+    'server groups',
+    {
+        'name': _text('name'),
+        'project': _text(PROJECT, default='demo'),
+        'policy': _choice(
+            'policy', 'affinity', 'anti-affinity', 'soft-affinity', 'soft-anti-affinity'
+        ),
+        'max_server_per_host': _number('number of members per host, of anti-affinity', 1),
+    },
+    required=('name', 'policy'),
+)
 SERVERS = _list(
     'servers to start with',
     {
@@ -214,6 +237,8 @@ SERVERS = _list(
         'networks': _texts('names of networks; none if empty or omitted'),
         'zone': _text('availability zone'),
         'host': _text('host; the scheduler chooses one if omitted'),
+        'forced': _flag('whether the filters are not asked about the host', default=False),
+        'group': _text('server group of the same project'),
         'metadata': _mapping('metadata', 'string'),
         'status': _choice('status to bring it to', 'ACTIVE', 'SHUTOFF', default='ACTIVE'),
     },
@@ -304,7 +329,9 @@ PROPERTIES: Mapping[str, Json] = {
     'volume_types': VOLUME_TYPES,
     'aggregates': AGGREGATES,
     'zones': ZONES,
+    'server_groups': SERVER_GROUPS,
     'servers': SERVERS,
+    'disabled_hosts': DISABLED_HOSTS,
     'faults': FAULTS,
     'clock': CLOCK,
 }
@@ -324,7 +351,9 @@ OBJECTS = (
     'volume_types',
     'aggregates',
     'zones',
+    'server_groups',
     'servers',
+    'disabled_hosts',
 )
 
 

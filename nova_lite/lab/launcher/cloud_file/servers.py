@@ -1,6 +1,7 @@
 """The servers that a cloud starts with."""
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 import typing
 
 from nova_lite import exception
@@ -28,8 +29,19 @@ def names(entry: Json) -> list[str]:
     return [f'{entry["name"]}-{number + 1}' for number in range(entry['count'])]
 
 
-def create(api: apis.Api, entry: Json) -> list[str]:
-    """Ask for the servers of an entry; return their ids. api: of its project. Raise Refused."""
+def create_group(api: apis.Api, entry: Json) -> str:
+    """Create a server group; return its id. api: of its project. Raise Refused."""
+    wanted: Json = {'name': entry['name'], 'policy': entry['policy']}
+    if 'max_server_per_host' in entry:
+        wanted['rules'] = {'max_server_per_host': entry['max_server_per_host']}
+    return str(api.create('compute', '/os-server-groups', {'server_group': wanted})['id'])
+
+
+def create(api: apis.Api, entry: Json, groups: Mapping[str, str]) -> list[str]:
+    """Ask for the servers of an entry; return their ids. Raise Refused.
+
+    api: of its project; groups: {name of a server group: id}
+    """
     flavor_id = api.id_of(
         'compute', '/flavors/detail', 'flavors', entry['flavor'], is_public='None'
     )
@@ -42,14 +54,20 @@ def create(api: apis.Api, entry: Json) -> list[str]:
     wanted |= {name: entry[name] for name in ('metadata', 'host') if name in entry}
     if 'zone' in entry:
         wanted['availability_zone'] = entry['zone']
+    if entry.get('forced'):
+        wanted['availability_zone'] = f'{entry.get("zone", "nova")}:{wanted.pop("host")}'
     if 'volume' in entry:
         wanted['block_device_mapping_v2'] = [_root_volume(image_id, entry['volume'])]
     else:
         wanted['imageRef'] = image_id
-    return [
-        str(api.create('compute', '/servers', {'server': {**wanted, 'name': name}})['id'])
-        for name in names(entry)
-    ]
+    body: Json = {'server': wanted}
+    if 'group' in entry:
+        body['os:scheduler_hints'] = {'group': groups[entry['group']]}
+    made = []
+    for name in names(entry):
+        wanted['name'] = name
+        made.append(str(api.create('compute', '/servers', body)['id']))
+    return made
 
 
 def _root_volume(image_id: str, volume: Json) -> Json:
@@ -102,8 +120,44 @@ def _all(api: apis.Api) -> Iterator[Json]:
     yield from api.list('compute', '/servers/detail', 'servers', all_tenants=1)
 
 
-def read(api: apis.Api, projects: dict[str, str]) -> tuple[list[Json], list[str]]:
-    """Return (entries of servers, notes on those that no file can have). projects: {id: name}"""
+def _groups(api: apis.Api) -> Iterator[Json]:
+    offset = 0
+    while True:
+        # This list has no links to further pages.
+        query = {'all_projects': 1, 'offset': offset}
+        page = api.call('compute', 'GET', '/os-server-groups', params=query)['server_groups']
+        if not page:
+            return
+        yield from page
+        offset += len(page)
+
+
+def read_groups(api: apis.Api, projects: Mapping[str, str]) -> tuple[list[Json], dict[str, str]]:
+    """Return (entries of server groups, {id of a member: name of its group}).
+
+    projects: {id: name}. Groups of other projects are left out.
+    """
+    found: list[Json] = []
+    members: dict[str, str] = {}
+    for group in _groups(api):
+        project = projects.get(group['project_id'])
+        if project is None:
+            continue
+        entry = {'name': group['name'], 'policy': group['policy'], **group['rules']}
+        if project != 'demo':
+            entry['project'] = project
+        found.append(entry)
+        members |= dict.fromkeys(group['members'], group['name'])
+    return found, members
+
+
+def read(
+    api: apis.Api, projects: Mapping[str, str], groups: Mapping[str, str]
+) -> tuple[list[Json], list[str]]:
+    """Return (entries of servers, notes on those that no file can have).
+
+    projects: {id: name}; groups: {id of a member: name of its group}
+    """
     images = {row['id']: row['name'] for row in api.list('image', '/v2/images', 'images')}
     found, notes = [], []
     for server in _all(api):
@@ -115,6 +169,8 @@ def read(api: apis.Api, projects: dict[str, str]) -> tuple[list[Json], list[str]
             continue
         if project != 'demo':
             entry['project'] = project
+        if server['id'] in groups:
+            entry['group'] = groups[server['id']]
         found.append(entry)
     return sorted(found, key=lambda entry: str(entry['name'])), notes
 

@@ -1,6 +1,7 @@
 """The settings of a cloud from a file that describes it, beside the options of `nova-lite up`."""
 
 from collections.abc import Mapping
+import itertools
 import os
 import typing
 
@@ -60,30 +61,38 @@ def _profile(document: documents.Document) -> tuple[str | None, str | None]:
     """Return (name or path of the profile, its text if it is written). Raise Wrong."""
     given = document.value.get('profile')
     rules = _rules(document)
+    names = hosts.named(document.value)
     if isinstance(given, str):
         path = given
         if given not in profile.bundled():
             path = os.path.join(os.path.dirname(os.path.abspath(document.path)), given)
         _load(document, path)
-        if not rules:
+        if not rules and not names:
             return path, None
         given = {'extends': given} if given in profile.bundled() else _document_in(path)
-    if given is None and not rules:
+    if given is None and not rules and not names:
         return None, None
     whole = dict(given or {})
     _parse(document, ('profile',), whole)
-    for index, rule in rules.items():
+    for index, each in rules.items():
         # Its errors are those of the settings of a cell.
         place = ('cells', index, 'settings')
-        _parse(document, place, {'hosts': [rule]}, below=('hosts', 0))
-    whole['hosts'] = [*(whole.get('hosts') or ()), *rules.values()]
+        _parse(document, place, {'hosts': each[:1]}, below=('hosts', 0))
+    whole['hosts'] = [*(whole.get('hosts') or ()), *itertools.chain(*rules.values())]
+    if names:
+        _parse(document, ('cells',), {'names': names}, below=('names',))
+        whole['names'] = names
     return None, yaml.safe_dump(whole, sort_keys=False)
 
 
-def _rules(document: documents.Document) -> dict[int, Json]:
-    """Return {index of a cell: the entry of `hosts` in a profile} of the settings of cells."""
+def _rules(document: documents.Document) -> dict[int, list[Json]]:
+    """Return {index of a cell: entries of `hosts` in a profile} of the settings of cells."""
+    named = hosts.named(document.value)
     return {
-        index: {**cell['settings'], 'match': f'cell{index + 1}-*'}
+        index: [
+            {**cell['settings'], 'match': match}
+            for match in named.get(f'cell{index + 1}', [f'cell{index + 1}-*'])
+        ]
         for index, cell in enumerate(document.value.get('cells', ()))
         if cell.get('settings')
     }
