@@ -27,29 +27,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--flavors',
         metavar='FILE',
-        help='CSV file of flavors; a machine gets the smallest that holds it. Without this option '
-        'each size has a flavor of its own',
+        help='CSV file of flavors; a machine gets the smallest flavor that is large enough. Without '
+        'this option each size has a separate flavor',
     )
     parser.add_argument(
         '--fits',
         type=_size,
         metavar='VCPUS:MIB:GIB',
-        help='flavor whose room is counted (default: the largest of the trace)',
+        help='size of the reference servers: the report says how many of them fit into the free '
+        'resources (default: the largest size of the trace)',
     )
     parser.add_argument(
         '--vary',
         action='append',
         default=[],
         metavar='OPTION=VALUE,VALUE',
-        help='option of the scheduler and its values, of which each is a run; the option is of '
-        'group filter_scheduler, or named GROUP.OPTION. May be repeated',
+        help='option of the scheduler and the values to compare, with a run for each value; the '
+        'option is in the group filter_scheduler unless it is named GROUP.OPTION. May be repeated',
     )
     parser.add_argument(
         '--seed',
         type=int,
         default=1,
         metavar='N',
-        help='seed of choices that options leave open; equal seeds give equal results '
+        help='seed of the choices that the options leave open; equal seeds give equal results '
         '(default: %(default)s)',
     )
     _add_cloud(parser)
@@ -68,13 +69,13 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--format',
         choices=sorted(readers.READERS),
-        help='format of TRACE (default: as its beginning says)',
+        help='format of TRACE (default: detected from the beginning of the file)',
     )
     parser.add_argument(
         '--machine',
         metavar='ID',
-        help='azure-packing: type of machine of which sizes are fractions (default: the first that '
-        'runs a type of virtual machine)',
+        help='azure-packing: type of machine to which the fractions refer (default: for each type of '
+        'virtual machine, the first type of machine that runs it)',
     )
     parser.add_argument(
         '--machine-size',
@@ -90,7 +91,7 @@ def _add_cloud(parser: argparse.ArgumentParser) -> None:
         '-f',
         '--file',
         metavar='FILE',
-        help='file that describes the cloud, as of `nova-lite up -f`',
+        help='file that describes the cloud, as for `nova-lite up -f`',
     )
     parser.add_argument(
         '--cells',
@@ -107,7 +108,7 @@ def _add_cloud(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--profile',
         metavar='NAME|FILE',
-        help='profile of the hosts, which has their capacity (default: default, or as in FILE)',
+        help='profile of the hosts, which sets their capacity (default: default, or as in FILE)',
     )
     parser.add_argument(
         '--set',
@@ -123,32 +124,32 @@ def _add_mode(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--boots',
         action='store_true',
-        help='boot and delete servers through the API, one at a time, while the clock of the cloud '
-        'passes as that of the trace; `verify` checks the cloud at the end',
+        help='boot and delete servers through the API, one at a time, with the clock of the cloud set '
+        'to the time of the trace; `verify` checks the cloud at the end',
     )
     parser.add_argument(
         '--migrations',
         type=arguments.count,
         default=0,
         metavar='N',
-        help='with --boots: migrate a running server at N drawn times',
+        help='with --boots: live-migrate a server at each of N random times',
     )
     parser.add_argument(
         '--lose-host',
         action='store_true',
-        help='with --boots: after 60 %% of the time the host with the most servers loses its power, '
+        help='with --boots: after 60 %% of the trace the host with the most servers loses its power, '
         'and its servers are evacuated',
     )
     parser.add_argument(
         '--plain-placement',
         action='store_true',
-        help='use placement without the changes of `up --tuned-placement`; results are the same',
+        help='use placement without the changes of `up --tuned-placement`; the results are equal',
     )
     parser.add_argument(
         '--ask-always',
         action='store_true',
-        help='ask placement for candidates at each decision, instead of counting its answers '
-        'forward; results are the same, and a check of this command',
+        help='ask placement for candidates at each decision, instead of updating earlier answers; '
+        'the results are equal, which checks this command',
     )
 
 

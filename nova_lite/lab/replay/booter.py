@@ -1,7 +1,7 @@
 """Whole boots in an embedded cloud: requests to the compute API, with hosts, sagas and events.
 
 One request is made at a time, and the clock of the cloud stands still except when the study
-advances it. So what happens depends on the requests alone, and hours of a trace take minutes.
+advances it. So the results depend on the requests alone, and hours of a trace take minutes.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from nova_lite.lab.testing import admin_requests
 from nova_lite.objects import flavor as flavors
 
 COMPUTE = 'compute'
-# Seconds of the cloud's time between two looks at a server, and after which it is stuck.
+# Seconds of the cloud's time between two reads of a server, and after which the server is stuck.
 LOOK_S, STUCK_S = 0.25, 3600.0
 BUILDING, ACTIVE, MOVING = 'BUILD', 'ACTIVE', ('MIGRATING', 'REBUILD')
 HOST = 'OS-EXT-SRV-ATTR:host'
@@ -62,13 +62,13 @@ class Booter:
         return self._cloud.daemons['scheduler'].manager
 
     def check(self) -> None:
-        """Do nothing: `verify` checks a whole cloud."""
+        """Do nothing: the study runs `verify` on the whole cloud."""
 
     def finish(self) -> None:
-        """Do nothing: no request waits."""
+        """Do nothing: each request is sent at once."""
 
     def advance_to(self, at_s: float) -> None:
-        """Move the clock of the cloud ahead, unless it is later already."""
+        """Advance the clock of the cloud to a time of the trace, unless it is later already."""
         if at_s > self._now_s:
             self._advance(at_s - self._now_s)
 
@@ -130,18 +130,18 @@ class Booter:
     # ---- disturbances ----
 
     def migrate(self, name: str) -> str | None:
-        """Migrate a server while it runs. Return its new host, None if it stays."""
+        """Live-migrate a server. Return its new host, None if the server stays."""
         body = {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
         return self._moved(name, body)
 
     def evacuate(self, name: str) -> str | None:
-        """Rebuild a server of a lost host on another host. Return that, None if it stays."""
+        """Evacuate a server of a lost host. Return its new host, None if the server stays."""
         return self._moved(name, {'evacuate': {}})
 
     def lose_host(self, names: Sequence[str]) -> list[str]:
         """Power off the host with the most servers, and force it down.
 
-        names: of all servers. Return those of the host.
+        names: the names of all servers. Return the names of the servers on that host.
         """
         on: dict[str, list[str]] = {}
         for name in names:
@@ -165,7 +165,7 @@ class Booter:
         return self._api.call(COMPUTE, 'GET', f'/servers/{self._ids[name]}')['server']
 
     def _moved(self, name: str, action: admin_requests.Json) -> str | None:
-        """Ask for a move and wait for its end. Return the new host, None if there is none."""
+        """Request a move and wait for its end. Return the new host, None if the server stays."""
         before = self._server(name)[HOST]
         path, waited_s = f'/servers/{self._ids[name]}/action', 0.0
         try:
@@ -201,7 +201,7 @@ class Booter:
         ]
 
     def _flavor_id(self, flavor: flavors.Flavor) -> str:
-        """Return the id of a flavor, which is created at its first use."""
+        """Return the id of a flavor. Create the flavor at its first use."""
         found = self._flavors.get(flavor.name)
         if found is None:
             found = f'replay-{len(self._flavors) + 1}'

@@ -13,7 +13,7 @@ import math
 import re
 
 COLOURS = 8
-# Of a chart in units of the picture, and its margins.
+# Width and height of a chart in units of the picture, and its margins.
 WIDTH, HEIGHT = 420, 220
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 34, 30
 BAR, GAP, LABEL = 16, 6, 150
@@ -27,7 +27,7 @@ UNITS = (
     (math.inf, 'd', float(DAY_S)),
 )
 
-# For pictures without a page, as the style of the page has them in light.
+# Colours of pictures without a page: those of the page's light theme.
 PRINTED = (
     *('#2a6fd6', '#d9622b', '#128a63', '#b07800'),
     *('#c4508a', '#5b7d1c', '#5a48b8', '#c83a3a'),
@@ -46,7 +46,7 @@ Format = Callable[[float], str]
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """A curve of a setting. number: of the setting; is_bound: whether it bounds another curve"""
+    """A curve of a setting. number: that of the setting; is_bound: it is the bound of another"""
 
     number: int
     name: str
@@ -74,8 +74,8 @@ def curves(
 ) -> str:
     """Return a chart of curves.
 
-    highest: upper end of the scale, None for the highest value; across: 'time' (seconds) or 'ms',
-        on a logarithmic scale
+        highest: upper end of the scale, None for the highest value
+    across: quantity of the horizontal axis: 'time' (seconds), or 'ms' on a logarithmic scale
     """
     values = [y for curve in found for _x, y in curve.points]
     ticks = _ticks(0.0, max(values, default=0.0) if highest is None else highest)

@@ -31,9 +31,9 @@ class NotComplete(exception.Unavailable):
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """The hosts of a cloud, in which nothing else changes.
+    """The hosts of a cloud that only the study changes.
 
-    cells: of its control plane
+    cells: the cells of its control plane
     """
 
     places: layout.Layout
@@ -42,7 +42,7 @@ class Cluster:
     aggregates: hosts.Aggregates
 
     def conf(self, options: dict[str, dict[str, str]]) -> cfg.ConfigOpts:
-        """Return the configuration of its scheduler with other options.
+        """Return the configuration of the cloud's scheduler with other values of options.
 
         options: {group: {option: value}}
         Candidates are limited by the number of hosts, unless an option of the cloud limits them.
@@ -60,7 +60,7 @@ class Cluster:
 
 
 class Wanted(typing.NamedTuple):
-    """A cloud to start. described: the contents of the file that describes it, or None"""
+    """A cloud to start. described: the contents of the cloud's file, or None"""
 
     settings: layout.Settings
     described: file_settings.Described | None = None
@@ -68,10 +68,10 @@ class Wanted(typing.NamedTuple):
 
 @contextlib.contextmanager
 def started(wanted: Wanted) -> Iterator[Cluster]:
-    """Start a cloud, and stop it at the end. In the block its daemons do not run.
+    """Start a cloud for the block, and stop it afterwards. The cloud's daemons do not run.
 
     Placement and the identity service answer. The daemons would regard the claims of a study as
-    errors, since no servers have them.
+    errors, because no server has these claims.
     """
     with running(wanted) as cloud:
         yield _read(cloud)
@@ -81,7 +81,7 @@ def started(wanted: Wanted) -> Iterator[Cluster]:
 def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.EmbeddedCloud]:
     """Start a cloud whose hosts have reported, and stop it at the end.
 
-    clock: the Control of its clock, None if the clock cannot be changed
+    clock: the Control of the cloud's clock, None if the clock cannot be changed
     """
     cloud = embedded.EmbeddedCloud(wanted.settings)
     described = wanted.described

@@ -1,4 +1,4 @@
-"""The command `nova-lite replay`: its options as a plan, Ctrl-C, and the summary."""
+"""The command `nova-lite replay`: the plan made from its options, Ctrl-C, and the summary."""
 
 import argparse
 from collections.abc import Callable
@@ -105,7 +105,10 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Callable[[], bool]]:
-    """Return whether a signal has asked for the end, for the block. A second one ends at once."""
+    """Catch Ctrl-C in the block; yield a function that returns whether it came.
+
+    A second Ctrl-C ends the process at once.
+    """
     asked: list[int] = []
 
     def note(number: int, _frame: typing.Any) -> None:

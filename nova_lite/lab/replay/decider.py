@@ -1,4 +1,4 @@
-"""Decisions of the real scheduler about machines that no host builds."""
+"""Decisions of the real scheduler about machines of a trace, which no host builds."""
 
 import copy
 import dataclasses
@@ -26,10 +26,10 @@ from nova_lite.scheduler import hosts
 from nova_lite.scheduler import manager
 from nova_lite.scheduler import segments
 
-# Servers and requests have ids below this one, so that they depend on the seed alone.
+# Ids of servers and requests are drawn below this number, so that they depend on the seed alone.
 NAMESPACE = '5f0c4a3e-9d2b-4c57-9a61-6f5c0a5b7d11'
 PROJECT = USER = 'replay'
-# A query that each host with a free vCPU answers.
+# A query that matches each host with a free vCPU.
 EVERY_HOST = (('resources', 'VCPU:1'),)
 
 
@@ -37,7 +37,7 @@ EVERY_HOST = (('resources', 'VCPU:1'),)
 class Placing:
     """The result of a decision. host: name, or None if the request was rejected
 
-    stage: filter or other stage that refused the last hosts, '' if there is a host
+    stage: filter or other stage that refused the last hosts, '' if a host was chosen
     refused: {stage: number of hosts that it refused}
     """
 
@@ -49,7 +49,7 @@ class Placing:
 class Decider:
     """Places machines by the scheduler's decisions, and removes them.
 
-    hosts: the TrackedHosts; seed: chooses between hosts that the options leave open
+    hosts: the TrackedHosts; seed: of the choice between hosts that the options leave open
     asks_always: whether to ask placement for candidates at each decision, which is slow
     """
 
@@ -102,7 +102,7 @@ class Decider:
         return runtime.uuid_of(NAMESPACE, f'{self._seed}/{name}')
 
     def place(self, name: str, flavor: flavors.Flavor) -> Placing:
-        """Decide about a machine, and claim its resources. Raise the errors of placement."""
+        """Choose a host for a machine, and claim its resources. Raise the errors of placement."""
         uuid = self.uuid_of(name)
         ctxt = copy.copy(self._ctxt)
         ctxt.request_id = f'req-{uuid}'
@@ -126,13 +126,13 @@ class Decider:
         """Do nothing: decisions take no time."""
 
     def finish(self) -> None:
-        """Send the claims and releases that wait."""
+        """Send the claims and releases that are queued."""
         self._placement.flush()
 
     # ---- to continue later ----
 
     def held(self, name: str) -> tuple[host_states.Placed, offers.AllocationRequest]:
-        """Return the place and the claim of a machine."""
+        """Return the placing and the claim of a machine."""
         uuid = self.uuid_of(name)
         return self.hosts.pending([uuid])[uuid], self._placement.held[uuid]
 

@@ -12,12 +12,12 @@ from nova_lite.lab.replay import trace
 class Sample:
     """The cloud at one moment of the trace's time.
 
-    accepted, rejected: arrivals so far; servers: those that are there
-    vcpus, memory: allocated share of the capacity, allocation ratios applied, 0 to 1
+    accepted, rejected: numbers of arrivals so far; servers: number of servers at this moment
+    vcpus, memory: allocated share (0 to 1) of the capacity with allocation ratios applied
     empty_hosts: hosts without a server
     fit: number of servers of the reference flavor that fit; fit_whole: the number that would fit if
         all free resources were in one place
-    jain: Jain's index of the allocated shares of vCPUs, 1 if all hosts have the same
+    jain: Jain's index of the allocated shares of vCPUs; 1 if the shares of all hosts are equal
     variation: coefficient of variation of these shares
     """
 
@@ -35,7 +35,7 @@ class Sample:
 
     @property
     def acceptance(self) -> float:
-        """Return the share of the arrivals so far that got a host; 1 before the first."""
+        """Return the share of the arrivals so far that got a host; 1 before the first arrival."""
         arrived = self.accepted + self.rejected
         return self.accepted / arrived if arrived else 1.0
 
@@ -53,7 +53,7 @@ Room = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """The resources of a host as placement counts them, by class. servers: their number
+    """The resources of a host as placement counts them, by class. servers: number of its servers
 
     capacity: with reserves and allocation ratios applied
     """

@@ -18,7 +18,7 @@ class NoFlavor(exception.Invalid):
 
 
 def exact(sizes: Iterable[trace.Size]) -> dict[trace.Size, flavor.Flavor]:
-    """Return a flavor of its own for each size."""
+    """Return a separate flavor for each size."""
     return {
         size: _flavor(number, f'{size.vcpus}x{size.memory_mb}x{size.disk_gb}', size)
         for number, size in enumerate(sizes, start=1)

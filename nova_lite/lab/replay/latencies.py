@@ -1,4 +1,4 @@
-"""Durations of many decisions, in classes of 5 %, so that their number does not matter."""
+"""Durations of many decisions in classes of 5 %, so that the memory does not grow with them."""
 
 import collections
 import math
@@ -42,7 +42,7 @@ class Latencies:
         return [[self.total_s, 0], *classes]
 
     def restore(self, values: list[list[float]]) -> None:
-        """Add the durations of another histogram. values: as of `stored`"""
+        """Add the durations of another histogram. values: the result of its `stored`"""
         (total_s, _), *classes = values
         self.total_s += total_s
         for number, count in classes:

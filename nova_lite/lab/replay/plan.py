@@ -23,15 +23,15 @@ FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
 
 NO_OPTIONS: Mapping[str, Mapping[str, str]] = {}
 DEFAULTS: dict[str, typing.Any] = {'cells': 1, 'hosts': 100, 'profile': 'default'}
-# Of a cloud in which servers are booted: answers are read for each decision, so that none depends
-# on an earlier time, and no quota limits the trace.
+# Options of a cloud in which servers are booted: each decision reads placement again, so that it
+# does not depend on the time of an earlier answer, and no quota limits the trace.
 BOOTED: Mapping[str, Mapping[str, str]] = {
     'scheduler': {'candidates_reuse_s': '0', 'host_state_reuse_s': '0'},
     'quota': {'instances': '-1', 'cores': '-1', 'ram': '-1'},
 }
 # The format whose sizes are fractions of a machine.
 FRACTIONS = 'azure-packing'
-# The values with which the scheduler does not choose by chance.
+# Values of options with which the scheduler makes no random choice.
 SETTLED = {'host_subset_size': '1', 'shuffle_best_same_weighed_hosts': 'false'}
 
 
@@ -58,15 +58,15 @@ class Changed(exception.Conflict):
 class Plan:
     """A study. trace: path; format: a name of readers.READERS
 
-    machine, machine_size: of a trace whose sizes are fractions, see readers.machine.Type
+    machine, machine_size: for a trace whose sizes are fractions; see readers.machine.Type
     digest: SHA-256 of the trace; limit: number of arrivals, None for all
     flavors: path of a list of flavors, None for a flavor for each size
-    reference: [vCPUs, MiB, GiB] of the flavor whose room is counted, None for the largest
-    vary: texts as settings.of takes them
-    cells, hosts, profile, options, tuned: of the cloud, see layout.Settings; None if not given
-    cloud_file: path of a file that describes the cloud, as of `nova-lite up -f`
+    reference: [vCPUs, MiB, GiB] of the reference flavor (figures.Sample.fit), None for the largest
+    vary: texts, as for settings.of
+    cells, hosts, profile, options, tuned: as in layout.Settings; None if not given
+    cloud_file: path of a file that describes the cloud, as for `nova-lite up -f`
     boots: whether servers are booted, each setting in a cloud of its own
-    migrations, lose_host: see disturbances, with boots only
+    migrations, lose_host: disturbances, only if servers are booted
     asks_always: whether to ask placement for candidates at each decision
     """
 
@@ -107,7 +107,7 @@ class Plan:
         return choices.of_list(found, self.flavors)
 
     def reference_of(self, chosen: choices.Flavors) -> traces.Size:
-        """Return the size whose room is counted."""
+        """Return the size of the reference flavor."""
         if self.reference is not None:
             return traces.Size(*self.reference)
         return max(map(choices.size_of, chosen.values()))
@@ -139,7 +139,7 @@ class Plan:
     def cloud(
         self, directory: str, options: Mapping[str, Mapping[str, str]] = NO_OPTIONS
     ) -> cluster.Wanted:
-        """Return the cloud of a study in a directory. options: more of them
+        """Return the cloud of a study in a directory. options: further options
 
         Raise ProfileError, and the errors of the file that describes it.
         """
@@ -160,7 +160,7 @@ class Plan:
             **{**DEFAULTS, **chosen},
         )
         if described is None:
-            # A wrong profile would end the start of the cloud.
+            # With a wrong profile the cloud would not start.
             profile.load(settings_of.profile)
         return cluster.Wanted(settings_of, described)
 
@@ -186,7 +186,7 @@ class Plan:
 
 
 def merged(*each: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Return options of several sources, of which the last ones win."""
+    """Return the options of several sources. A later source replaces values of an earlier one."""
     found: dict[str, dict[str, str]] = {}
     for options in each:
         for group, values in options.items():

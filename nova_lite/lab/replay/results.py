@@ -21,7 +21,7 @@ Json = dict[str, typing.Any]
 
 
 def of(study: Json, runs: list[Json]) -> Json:
-    """Return all results. study: what was asked; runs: the results of each setting
+    """Return all results. study: from Plan.describe; runs: the results of each setting
 
     Everything but `times` of the runs depends on the study alone.
     """

@@ -10,14 +10,14 @@ from nova_lite import conf as conf_module
 from nova_lite.lab.console import messages
 from nova_lite.scheduler import manager
 
-# Other options change hosts or daemons, and a study starts these once.
+# Options of other groups change hosts or daemons, which a study starts only once.
 GROUPS = ('filter_scheduler', 'metrics', 'scheduler')
 MOST = 16
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """One setting. options: {group: {option: value}}, which differ from those of the cloud"""
+    """One setting. options: {group: {option: value}}, in addition to the options of the cloud"""
 
     name: str
     options: dict[str, dict[str, str]]
@@ -26,8 +26,8 @@ class Setting:
 def of(varied: Iterable[str]) -> list[Setting]:
     """Return the settings of texts like [GROUP.]OPTION=VALUE,VALUE. Raise ValueError.
 
-    Each value of an option is combined with each of the others. Values that have commas
-    themselves are separated by semicolons.
+    Each value of an option is combined with each value of the other options. Values that contain
+    commas are separated by semicolons.
     """
     axes = [_axis(text) for text in varied]
     names = [(group, option) for group, option, _values in axes]

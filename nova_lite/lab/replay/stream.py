@@ -1,6 +1,6 @@
 """One run of a trace: its arrivals and departures in the order of time, with a decision for each.
 
-The state of a run is plain data (`Progress`), so that a run which was interrupted continues.
+The state of a run is plain data (`Progress`), so that an interrupted run can be continued.
 """
 
 import collections
@@ -29,10 +29,10 @@ class Progress:
     """A run so far.
 
     done: number of arrivals; departures: heap of (seconds, number of the arrival, name)
-    stages: {stage: number of requests of which it refused the last hosts}
+    stages: {stage: number of requests whose last hosts it refused}
     refused: {stage: number of hosts that it refused to rejected requests}
     moves: {result: servers}, of moves that a study adds to the trace
-    digest: of all decisions and moves, each with the digest before
+    digest: hash of all decisions and moves so far
     """
 
     done: int = 0
@@ -54,13 +54,13 @@ class Progress:
         return [*self.staying, *(name for _at, _number, name in self.departures)]
 
     def note(self, name: str, host: str | None) -> None:
-        """Add the host that a machine got to the digest."""
+        """Add the host of a machine to the digest."""
         self.digest = hashlib.sha256(f'{self.digest} {name} {host or "-"}'.encode()).hexdigest()
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """A trace with a flavor for each size. reference: the size whose room is counted"""
+    """A trace with a flavor for each size. reference: the size of the reference flavor"""
 
     trace: traces.Trace
     flavors: choices.Flavors
@@ -75,7 +75,7 @@ class Cloud(typing.Protocol):
     """The cloud of a run: a decider.Decider, or a booter.Booter."""
 
     def check(self) -> None:
-        """Raise an error if the state of the cloud is not that of the run."""
+        """Raise an error if the cloud does not have the resources that the run counts."""
         ...
 
     def advance_to(self, at_s: float) -> None:
@@ -103,7 +103,7 @@ class Run:
     """Runs a trace with one setting.
 
     planned: further events, by time
-    look(progress): called after each arrival; may raise to interrupt the run
+    look(progress): called after each arrival; raises an error to interrupt the run
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Run:
         self._clock = runtime.Runtime()
 
     def run(self) -> None:
-        """Run what is left of the trace. All claims are sent also if this is interrupted."""
+        """Run the rest of the trace. All claims are sent, even if the run is interrupted."""
         began, cpu = self._clock.monotonic(), _cpu_s()
         self._cloud.check()
         try:
@@ -140,7 +140,7 @@ class Run:
             self.progress.cpu_s += _cpu_s() - cpu
 
     def remove_all(self) -> None:
-        """Remove the machines that are there, and leave the cloud empty."""
+        """Remove all machines from the cloud."""
         for name in self.progress.living:
             self._cloud.remove(name)
         self._cloud.check()
@@ -168,7 +168,7 @@ class Run:
             heapq.heappush(progress.departures, (machine.leaves_s, progress.done, machine.name))
 
     def _pass_until(self, at_s: float) -> None:
-        """Remove the machines whose time has come, and take the samples until then."""
+        """Remove the machines that leave until a time, and take the samples that are due."""
         departures, planned = self.progress.departures, self._planned
         while True:
             leaves_s = departures[0][0] if departures else math.inf
@@ -208,7 +208,7 @@ class Run:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of this process, placement and all else in it."""
+    """Return the CPU seconds of this process, which include those of placement."""
     spent = resource.getrusage(resource.RUSAGE_SELF)
     return spent.ru_utime + spent.ru_stime
 
@@ -218,7 +218,7 @@ def _count(counts: dict[str, int], name: str, more: int) -> None:
 
 
 def summary(progress: Progress) -> dict[str, typing.Any]:
-    """Return the figures of a run that has ended; equal for equal seeds."""
+    """Return the figures of a run that has ended. Equal seeds give equal figures."""
     last = progress.samples[-1]
     return {
         'arrivals': progress.done,

@@ -16,7 +16,7 @@ from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
 from nova_lite.clients import session
 
-# Consumers of one request. Only the study changes the providers.
+# Number of consumers in one request. Only the study changes the providers.
 TOGETHER = 100
 # The generation of a consumer after its first claim.
 CLAIMED = 1
@@ -27,7 +27,7 @@ class Refused(exception.Conflict):
 
 
 class StreamedPlacement(placements.Placement):
-    """Placement whose changes of allocations wait until there are many of them.
+    """Placement client that queues changes of allocations and sends many of them in one request.
 
     claimed: called with the allocation request of each claim
     """
@@ -53,7 +53,7 @@ class StreamedPlacement(placements.Placement):
         free: bool = False,
         beside: Iterable[str] | None = None,
     ) -> bool:
-        """Claim a request for a consumer without allocations, with the next changes."""
+        """Queue the claim of a request for a consumer that has no allocations."""
         entry = holdings.entry(
             consumer, request['allocations'], None, mappings=request.get('mappings')
         )
@@ -63,7 +63,7 @@ class StreamedPlacement(placements.Placement):
         return True
 
     def leave(self, consumer: placements.Consumer) -> offers.AllocationRequest:
-        """Release the claim of a consumer with the next changes. Return the claim."""
+        """Queue the release of a consumer's claim. Return the claim."""
         self._wait(consumer.uuid, holdings.entry(consumer, {}, CLAIMED))
         return self.held.pop(consumer.uuid)
 
@@ -73,12 +73,12 @@ class StreamedPlacement(placements.Placement):
         self._waiting[uuid] = entry
 
     def candidates(self, ctxt: session.Ctxt, query: offers.Pairs) -> offers.Offer:
-        """Ask for candidates, after the changes that wait."""
+        """Send the queued changes, and return allocation candidates."""
         self.flush()
         return super().candidates(ctxt, query)
 
     def flush(self) -> None:
-        """Send the changes that wait. Raise Refused."""
+        """Send the queued changes. Raise Refused."""
         if not self._waiting:
             return
         body, self._waiting = self._waiting, {}

@@ -39,7 +39,7 @@ class Interrupted(BaseException):
 class Study:
     """Runs a plan in a directory.
 
-    plan: with the digest of its trace
+    plan: with the digest of its trace set
     is_interrupted: asked after each arrival; the study ends early when it returns true
     """
 
@@ -69,7 +69,7 @@ class Study:
         self._current: Json | None = progress.get('current')
 
     def run(self) -> Json:
-        """Run what is left. Return the results, which are also in the directory.
+        """Run the rest of the study. Return the results, and write them into the directory.
 
         Raise Interrupted.
         """
@@ -92,7 +92,7 @@ class Study:
         return found
 
     def _clear(self) -> None:
-        """Remove the cloud and what is needed to continue. The progress needs the cloud."""
+        """Remove the progress, and the cloud without which the progress is useless."""
         path = os.path.join(self._directory, plans.PROGRESS)
         if os.path.exists(path):
             os.unlink(path)
@@ -134,7 +134,7 @@ class Study:
         return found
 
     def _boot(self, setting: settings.Setting) -> Json:
-        """Run the trace with whole boots, in a cloud of its own."""
+        """Run the trace with whole boots, in a separate cloud."""
         self._remove_cloud()
         wanted = self.plan.cloud(self._directory, setting.options)
         with (
@@ -166,7 +166,7 @@ class Study:
         progress: stream.Progress | None = None,
         planned: Sequence[stream.Planned] = (),
     ) -> Iterator[stream.Run]:
-        """Return a Run whose progress is shown in the block."""
+        """Yield a Run, and show its progress during the block."""
         left = self._trace.count - (progress.done if progress else 0)
         with progress_display.Count(setting.name, left, estimates=True) as count:
 
@@ -184,7 +184,7 @@ class Study:
             )
 
     def _keep(self, progress: stream.Progress, current: Json | None) -> None:
-        """Keep an interrupted study. current: of the run, None if that has to begin again"""
+        """Keep an interrupted study. current: of the run, None if the run has to begin again"""
         path = os.path.join(self._directory, plans.PROGRESS)
         plans.write(path, {'finished': self._finished, 'current': current})
         again = '' if current else ' It begins the run again.'
@@ -225,7 +225,7 @@ def _stored(run: stream.Run, deciding: decider.Decider) -> Json:
     for name in run.progress.living:
         placed, claim = deciding.held(name)
         kept = dataclasses.asdict(placed)
-        # The machines of traces ask for no NUMA nodes.
+        # The machines of traces request no NUMA nodes.
         del kept['guest']
         held[name] = [kept, claim]
     return {
@@ -236,7 +236,7 @@ def _stored(run: stream.Run, deciding: decider.Decider) -> Json:
 
 
 def _restored(current: Json, deciding: decider.Decider) -> stream.Progress:
-    """Return the progress of an interrupted run, whose machines are put where they were."""
+    """Return the progress of an interrupted run, and put its machines on their hosts again."""
     for name, (placed, claim) in current['held'].items():
         size = hosts.Size(**placed.pop('size'))
         request = typing.cast(offers.AllocationRequest, claim)

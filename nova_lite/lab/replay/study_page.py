@@ -83,7 +83,7 @@ def page(found: Json) -> str:
 
 
 def write(directory: str, found: Json) -> None:
-    """Write the page into a directory, and each chart as a file of its own."""
+    """Write the page into a directory, and each chart as a separate file."""
     with open(os.path.join(directory, NAME), 'w', encoding='utf-8') as file:
         file.write(page(found))
     os.makedirs(os.path.join(directory, FIGURES), exist_ok=True)
@@ -178,7 +178,7 @@ def _others(runs: list[Json]) -> Charts:
 
 
 def _shares(classes: list[list[float]]) -> list[tuple[float, float]]:
-    """Return (ms, share of the decisions up to it) of a histogram."""
+    """Return (milliseconds, share of the decisions that took no longer) of a histogram."""
     total = sum(count for _ms, count in classes)
     passed, found = 0.0, []
     for milliseconds, count in classes:

@@ -1,6 +1,6 @@
 """Traces: the virtual machines of a file, in the order of their arrival.
 
-A temporary SQLite file puts them in order, so the memory does not grow with the trace.
+They are sorted in a temporary SQLite file, so the memory does not grow with the trace.
 """
 
 from collections.abc import Iterable
@@ -44,9 +44,9 @@ class Size:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Machine:
-    """A virtual machine. at_s, leaves_s: seconds of the trace's time; None if it stays
+    """A virtual machine. at_s, leaves_s: seconds in the trace; leaves_s is None if it stays
 
-    line: of the file, or number of its row
+    line: number of its line or row in the file
     """
 
     name: str
@@ -63,10 +63,10 @@ class Trace:
     """
 
     def __init__(self, path: str, machines: Iterable[Machine], *, most: int | None = None) -> None:
-        """Read machines. most: the number of arrivals that are used; None: all"""
+        """Read machines. most: maximum number of arrivals; None: all"""
         self.path = path
         self.digest = _digest(path)
-        # SQLite keeps a database without a name in a temporary file, and removes that.
+        # SQLite keeps a database without a name in a temporary file, and removes the file.
         self._database = sqlite3.connect('')
         self._database.execute(SCHEMA)
         for machine in machines:
@@ -102,7 +102,7 @@ class Trace:
         return TraceError(path=self.path, line=line, reason=reason)
 
     def machines(self, after: int = 0) -> Iterator[Machine]:
-        """Yield the machines in the order of arrival, without the first `after` of them."""
+        """Yield the machines in the order of arrival, without the first `after` machines."""
         found = self._database.execute(
             f'SELECT {FIELDS} FROM machines ORDER BY at_s, number LIMIT ? OFFSET ?',
             (max(-1, self._most - after) if self._most >= 0 else -1, after),

@@ -1,8 +1,9 @@
-"""Allocation candidates that are kept up to date instead of read again.
+"""Allocation candidates that are updated instead of being read again.
 
-In a study all claims are its own. So an answer of placement stays true if the resources that were
-claimed and released since are counted. If a provider that an answer lacks, because it was full, may
-fit again, placement is asked about it; likewise about a tree with resources in several providers.
+Only the study makes claims. So an answer of placement stays true if the resources that have been
+claimed and released since the answer are counted. If a provider was full, and so is not in the
+answer, and may fit now, placement is asked about it again; so it is about a tree in which several
+providers have resources.
 Placement's usage is compared with the count at each further answer.
 """
 
@@ -28,14 +29,14 @@ class Miscounted(exception.Conflict):
 
 
 class Usage:
-    """The resources of providers, as placement told them and as claims changed them."""
+    """The resources of providers: those that placement returned, changed by later claims."""
 
     def __init__(self) -> None:
         self.capacity: Amounts = {}
         self.used: Amounts = {}
 
     def learn(self, offer: offers.Offer) -> None:
-        """Add the providers of an answer. Raise Miscounted if it contradicts the count."""
+        """Add the providers of an answer. Raise Miscounted if the answer contradicts the count."""
         for uuid, summary in offer['provider_summaries'].items():
             counted = self.used.setdefault(uuid, {})
             capacity = self.capacity.setdefault(uuid, {})
@@ -48,7 +49,7 @@ class Usage:
                     )
 
     def release(self, request: offers.AllocationRequest) -> None:
-        """Count the resources of a request as free, where their providers are known."""
+        """Count the resources of a request as free, for each provider that is known."""
         for uuid, part in request['allocations'].items():
             counted = self.used.get(uuid, {})
             for resource, amount in part['resources'].items():
@@ -56,7 +57,7 @@ class Usage:
                     counted[resource] -= amount
 
     def fits(self, request: offers.AllocationRequest) -> bool:
-        """Return whether the resources of a request are free, where their providers are known."""
+        """Return whether the resources of a request are free, for each provider that is known."""
         return all(
             self.used[uuid].get(resource, 0) + amount <= self.capacity[uuid].get(resource, 0)
             for uuid, part in request['allocations'].items()
@@ -77,16 +78,16 @@ class TrackedCandidates(candidates.Candidates):
         for body in bodies:
             usage.learn(body)
         self._usage = usage
-        # From here on the count is shared, and each claim is noted in it.
+        # From here on other shapes share the count, which each claim changes.
         self._capacity, self._used = usage.capacity, usage.used
         self.stale: set[str] = set()
-        # {provider: its requests while all of its resources were free}
+        # {provider: its allocation requests when all of its resources were free}
         self._known = dict(self._of)
         self._roots, self._trees = _trees(bodies)
         self._never: set[str] = set()
 
     def unsettled(self) -> list[str]:
-        """Correct the requests of the providers that have changed. Return those to ask about."""
+        """Update the requests of changed providers. Return the providers to ask placement about."""
         asked: dict[str, None] = {}
         changed = False
         # Sorted, since the order of queries must not depend on the order of a set.
@@ -109,7 +110,7 @@ class TrackedCandidates(candidates.Candidates):
         return list(asked)
 
     def replace(self, root: str, bodies: Iterable[offers.Offer]) -> None:
-        """Use an answer about one tree in place of the former."""
+        """Replace the candidates of one tree by those of a new answer."""
         bodies = list(bodies)
         for body in bodies:
             self._usage.learn(body)
@@ -122,7 +123,7 @@ class TrackedCandidates(candidates.Candidates):
         for uuid in found.offered:
             self._of[uuid] = self._known[uuid] = [*found.of(uuid)]
         if root not in found.offered and root in self._usage.capacity and not self._is_nested(root):
-            # Its resources are free, so it lacks a trait or an aggregate, which does not change.
+            # Its resources are free, so it lacks a trait or an aggregate. A study changes neither.
             self._never.add(root)
         self.offered = frozenset(self._of)
 
@@ -186,7 +187,7 @@ class TrackedSource(candidates.Source):
         version: host_states.Version | None = None,
         since: float | None = None,
     ) -> candidates.Candidates:
-        """Return the candidates as placement would answer now."""
+        """Return the candidates that placement would return now."""
         if not _is_followed(queries):
             return candidates.Candidates(*self._bodies(ctxt, queries))
         if self._asks_always:

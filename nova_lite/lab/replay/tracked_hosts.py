@@ -1,4 +1,4 @@
-"""Host states of a cloud whose servers are in no records: the study adds and removes them."""
+"""States of the hosts of a cloud that has no records of servers: the study counts the servers."""
 
 from collections.abc import Iterable
 import dataclasses
@@ -14,7 +14,7 @@ from nova_lite.scheduler import scheduling_request
 
 
 class TrackedHosts(host_states.HostStates):
-    """The states of hosts as they were read once, with the servers that were placed since.
+    """The states of hosts, read once and then changed by the servers that the study places.
 
     A server counts as built at once, so it adds nothing to the operations of its host.
     """
@@ -34,11 +34,11 @@ class TrackedHosts(host_states.HostStates):
         return ()
 
     def get(self, version: host_states.Version, *, since: float | None = None) -> hosts.Snapshot:
-        """Return the states. They are never old."""
+        """Return the states, which are always up to date."""
         return self.snapshot
 
     def invalidate(self) -> None:
-        """Keep the states: no records have them."""
+        """Do nothing: the states cannot be read from records again."""
 
     def place(
         self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
@@ -58,7 +58,7 @@ class TrackedHosts(host_states.HostStates):
         )
 
     def put(self, server_uuid: str, placed: host_states.Placed) -> None:
-        """Count a server as `placed` says."""
+        """Count a server on the host of `placed`."""
         self._pending[server_uuid] = placed
         self._count(placed, 1)
 
@@ -76,9 +76,9 @@ class TrackedHosts(host_states.HostStates):
 
 
 def in_order(states: Iterable[hosts.HostState]) -> list[hosts.HostState]:
-    """Return states by the names of the hosts, numbers in them by value.
+    """Return states sorted by the names of the hosts; numbers in names are sorted by value.
 
-    The order decides between hosts of equal weight. That of the records differs between clouds.
+    The order decides between hosts of equal weight. The order of records differs between clouds.
     """
     return [
         dataclasses.replace(state) for state in sorted(states, key=lambda each: _natural(each.host))

@@ -1,4 +1,4 @@
-"""Requests of drills: to the services as their users send them, and to the control endpoint."""
+"""Requests of drills to the services, as users send requests, and to the control endpoint."""
 
 import json
 import typing
@@ -69,9 +69,9 @@ class Cloud:
         return found
 
     def look(self, path: str, **options: typing.Any) -> tuple[int, typing.Any]:
-        """Return the status and the content of an answer to GET; None as content unless JSON.
+        """Return the status and the content of an answer to GET; None for content that is no JSON.
 
-        A service `control` is the control endpoint of the cloud.
+        The service `control` is the control endpoint of the cloud.
         """
         if options.get('service') == CONTROL:
             parts = urllib.parse.urlsplit(path)

@@ -48,9 +48,9 @@ def show(name: str, *, as_json: bool) -> None:
 
 
 def examine(name: str, directory: str) -> int:
-    """Run the exam of a drill: JSON on both sides, a document in each line. Return the exit code.
+    """Run the exam of a drill, with JSON lines as input and output. Return the exit code.
 
-    The steps before are not printed while the exam goes on: they name the cause.
+    The steps before the exam are not printed while it goes on, because they name the cause.
     """
     timeline = _play(name, directory, lambda _line: None, _hand_over)
     result = RESULTS[timeline.is_as_expected]
@@ -59,7 +59,7 @@ def examine(name: str, directory: str) -> int:
 
 
 def _hand_over(symptom: str, task: str) -> bool:
-    """Print the symptom and wait for {"done": true}. Return whether it came; False at the end."""
+    """Print the symptom and wait for {"done": true}. Return False if the input ends before it."""
     _tell(symptom=symptom, task=task, then=ANSWER)
     for line in sys.stdin:
         try:
@@ -81,7 +81,7 @@ def _tell(**document: typing.Any) -> None:
 def run(name: str, directory: str, *, as_json: bool) -> int:
     """Run a drill in the cloud of a state directory. Return the exit code.
 
-    With JSON, the timeline is printed on standard error while it goes on.
+    With JSON, the timeline is printed on standard error as the drill goes on.
     """
     drill = drills.read(name)
     stream = sys.stderr if as_json else sys.stdout
@@ -107,6 +107,6 @@ def _play(
     say: Callable[[str], None],
     hand_over: running.HandOver | None = None,
 ) -> timelines.Timeline:
-    # The cloud is restored as after Ctrl-C.
+    # The cloud is restored, as it is after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)

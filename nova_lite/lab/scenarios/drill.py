@@ -42,13 +42,13 @@ class Step:
 
     @property
     def is_signal(self) -> bool:
-        """Return whether the step waits for something to be seen, and changes nothing."""
+        """Return whether the step only waits for a signal, and changes nothing."""
         return self.action in schema.SIGNALS
 
 
 @dataclasses.dataclass(frozen=True)
 class Exam:
-    """The exam of a drill. after: text of the last step before somebody takes over
+    """The exam of a drill. after: text of the last step before the examinee takes over
 
     symptom, task: texts that the command prints for the examinee; solved: signals that are judged
     """
@@ -61,9 +61,9 @@ class Exam:
 
 @dataclasses.dataclass(frozen=True)
 class Drill:
-    """A drill. hosts: {role of a host: cell}; roles with the same cell are in one cell
+    """A drill. hosts: {role of a host: label of a cell}; hosts with equal labels are in one cell
 
-    seconds: about how long it takes; leaves: what stays changed in the cloud, '' for nothing
+    seconds: its approximate duration; leaves: text about lasting changes of the cloud, '' for none
     exam: None for a drill without exam
     """
 
@@ -80,7 +80,7 @@ class Drill:
 
     @property
     def cluster(self) -> str:
-        """Return a text that says which cloud the drill needs."""
+        """Return a text about the cloud that the drill needs."""
         cells = list(dict.fromkeys(self.hosts.values()))
         counts = [list(self.hosts.values()).count(cell) for cell in cells]
         if len(cells) == 1:

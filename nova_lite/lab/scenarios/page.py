@@ -1,4 +1,4 @@
-"""A drill for people: as text for the terminal, and as a section of the documentation."""
+"""The description of a drill as text for the terminal and as a section of the documentation."""
 
 from collections.abc import Iterator
 import string
@@ -36,7 +36,7 @@ def section(drill: drills.Drill) -> str:
 
 
 def _steps(drill: drills.Drill) -> Iterator[tuple[str, str]]:
-    """Yield (do or signal, text) of each step. Roles of hosts stay as names."""
+    """Yield (do or signal, text) of each step, with the names of servers and roles filled in."""
     for step in drill.steps:
         yield 'signal' if step.is_signal else 'do', _named(drill, step.text)
 

@@ -1,4 +1,4 @@
-"""Commands of nova-lite that a drill runs as its user would: each in a process."""
+"""Commands of nova-lite that a drill runs as a user runs them: each in a process."""
 
 from collections.abc import Sequence
 import subprocess
@@ -22,7 +22,7 @@ class Processes:
 
     def start(self, name: str, words: Sequence[str]) -> None:
         """Start a command under a name."""
-        # Closed by `end`: the process writes to it.
+        # The process writes to the file, which `end` closes.
         output = tempfile.TemporaryFile()  # noqa: SIM115
         command = [*COMMAND, *words, '--state-dir', self._directory]
         process = subprocess.Popen(
@@ -39,14 +39,14 @@ class Processes:
         return process.returncode
 
     def last_line(self, name: str) -> str:
-        """Return the last line that a command has printed, '' before the first."""
+        """Return the last line that a command has printed, '' if it has printed none."""
         _process, output = self._running[name]
         output.seek(0)
         lines = output.read().decode(errors='replace').strip().splitlines()
         return lines[-1] if lines else ''
 
     def end(self) -> list[str]:
-        """End all commands. Return the names of those that still run."""
+        """End all commands. Return the names of the commands that still run."""
         for process, _output in self._running.values():
             if process.poll() is None:
                 process.terminate()

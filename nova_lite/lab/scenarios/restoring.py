@@ -61,7 +61,7 @@ def heal(cloud: clients.Cloud) -> None:
 
 
 def restore(stage: stages.Stage) -> Iterator[tuple[str, str]]:
-    """Undo what is left of a drill. Yield (what was done, why it failed or '')."""
+    """Undo the changes of a drill that remain. Yield (the action, why it failed or '')."""
     heal(stage.cloud)
     running = stage.processes.end()
     yield 'End commands', f'still running: {", ".join(running)}' if running else ''
@@ -85,7 +85,7 @@ def _failure(undo: Callable[[], None]) -> str:
 
 
 def _is_true(check: Callable[[stages.Stage, str], bool], stage: stages.Stage, what: str) -> bool:
-    """Return the result of a check, False if a service does not answer: the rest is undone."""
+    """Return the result of a check, False if a service does not answer, so that undoing goes on."""
     try:
         return check(stage, what)
     except exception.Unavailable:
@@ -108,7 +108,7 @@ def _is_over(stage: stages.Stage, uuid: str) -> bool:
     """Return whether the last move of a server has ended in time."""
 
     def look() -> bool:
-        # A server without a move has none: 409.
+        # For a server without a move the answer is 409.
         status, found = stage.cloud.look(f'/saga?server={uuid}', service=clients.CONTROL)
         return status == 200 and found['state'] in OPEN
 
@@ -116,13 +116,13 @@ def _is_over(stage: stages.Stage, uuid: str) -> bool:
 
 
 def _is_in_use(stage: stages.Stage, host: str) -> bool:
-    """Enable the service of a host and let it be up; return whether it is so in time."""
+    """Enable the service of a host, and wait until it is up. Return whether it is up in time."""
 
     def look() -> bool:
         found = stage.cloud.read(f'/os-services?host={host}&binary=nova-compute')
         service = found['services'][0]
         if service['status'] != 'enabled' or service['forced_down']:
-            # Refused as long as the host has not removed the guests that were evacuated.
+            # The request is refused until the host has removed the guests that were evacuated.
             body = {'status': 'enabled', 'forced_down': False}
             stage.cloud.request('PUT', f'/os-services/{service["id"]}', body)
             return False

@@ -14,7 +14,7 @@ from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import step_actions
 from nova_lite.lab.scenarios import timeline as timelines
 
-# A function of (symptom, task) that returns whether the task is to be judged.
+# A function of (symptom, task) that returns whether to judge the task.
 HandOver: typing.TypeAlias = Callable[[str, str], bool]
 
 RESET = '`nova-lite reset` returns the cloud to its first state'
@@ -33,7 +33,7 @@ class Run:
         """Play the drill; return its timeline. Raise NoExam, NoPlaces, InUse, Unavailable.
 
         hand_over: for an exam, tells a person the symptom and the task, and returns when that
-            person is done: whether the task is to be judged. The rest of the steps is not played.
+            person is done; it returns whether to judge the task. The other steps are not played.
         """
         steps = self.drill.steps if hand_over is None else self._before_exam()
         restoring.require_no_faults(self.cloud)
@@ -59,7 +59,7 @@ class Run:
         return self.drill.exam
 
     def _examine(self, stage: stages.Stage, hand_over: HandOver) -> bool:
-        """Hand over, and look for the signals of a solved task. Return whether all are seen."""
+        """Hand over, and wait for the signals of a solved task. Return whether all came."""
         told = (self._exam.symptom, self._exam.task)
         symptom, task = (stage.described(text, self.drill.servers) for text in told)
         if not hand_over(symptom, task):
@@ -68,7 +68,7 @@ class Run:
         return self._steps(stage, self._exam.solved)
 
     def _steps(self, stage: stages.Stage, steps: Sequence[drills.Step]) -> bool:
-        """Do the steps, up to the first that fails. Return whether all were as expected."""
+        """Do the steps up to the first step that fails. Return whether none has failed."""
         for step in steps:
             kind = timelines.SIGNAL if step.is_signal else timelines.DO
             try:

@@ -13,7 +13,7 @@ VERSION = {'type': 'string', 'pattern': r'^\d+\.\d+\Z'}
 SERVICES = ('compute', 'placement', 'network', 'volume', 'image', 'identity')
 STATUS = {'type': 'integer', 'minimum': 200, 'maximum': 599}
 
-# What a signal compares with: the found value, and the argument of the condition.
+# Comparisons of a signal: functions of the found value and the argument of the condition.
 CONDITIONS = ('is', 'is_not', 'any_of', 'contains', 'above')
 
 REQUEST = schema_parts.whole(
@@ -88,7 +88,7 @@ SIGNAL = {
         {'required': ['status'], 'not': {'required': ['at']}},
     ],
 }
-# {name of an action: schema of its arguments}. A step has one of them beside its text.
+# {name of an action: schema of its arguments}. A step has one action beside its text.
 ACTIONS = {
     'boot': BOOT,
     'race': RACE,
@@ -98,7 +98,7 @@ ACTIONS = {
     'signal': SIGNAL,
     'ended': ENDED,
 }
-# Actions that look, and change nothing.
+# Actions that only read.
 SIGNALS = ('signal', 'ended')
 STEP = {
     **schema_parts.whole({'text': TEXT, **ACTIONS}, required=['text']),

@@ -1,4 +1,4 @@
-"""The state of a drill that runs: its values, its processes, and what must be undone."""
+"""The state of a drill that runs: its values, its processes, and the changes to undo."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ UNDO = 'undo'
 
 
 class NotAsExpected(exception.Conflict):
-    """The cloud did something else than the drill expects. It ends the drill, not the command."""
+    """The cloud does not behave as the drill expects. The drill ends, the command goes on."""
 
     msg = '%(reason)s'
 
@@ -28,7 +28,7 @@ class NotAsExpected(exception.Conflict):
 class Stage:
     """The state of one run. values: {name in the texts and arguments: value}
 
-    servers: {name: uuid}; undo: [(what is undone, function that undoes it)], oldest first
+    servers: {name: uuid}; undo: [(name of a change, function that undoes it)], oldest first
     """
 
     def __init__(self, cloud: clients.Cloud, values: dict[str, str], hosts: Sequence[str]) -> None:
@@ -46,13 +46,13 @@ class Stage:
         return {key: value if key == UNDO else self.filled(value) for key, value in given.items()}
 
     def described(self, text: str, servers: Iterable[str]) -> str:
-        """Return a text for people. servers: variables in place of which it has names of servers"""
+        """Return a text for people. servers: variables that are replaced by the names of servers"""
         names = {name: f'{PREFIX}{name}' for name in servers}
         return str(_filled(text, {**self.values, **names}))
 
     @staticmethod
     def wait(look: Callable[[], T], is_so: Callable[[T], bool], within_s: float) -> T:
-        """Call `look` until its result is so, at most for `within_s`. Return the last result."""
+        """Call `look` until its result is right, at most for `within_s`. Return the last result."""
         deadline = runtime.monotonic() + within_s
         while not is_so(found := look()) and runtime.monotonic() < deadline:
             runtime.sleep(LOOK_S)

@@ -1,4 +1,4 @@
-"""The actions of steps: each raises NotAsExpected if the cloud does something else."""
+"""The actions of steps. Each raises NotAsExpected if the cloud does not behave as expected."""
 
 from collections.abc import Callable
 import functools
@@ -37,7 +37,7 @@ def boot(stage: stages.Stage, given: Json) -> None:
 
 
 def race(stage: stages.Stage, given: Json) -> None:
-    """Boot servers at the same time, of which some are refused."""
+    """Boot servers at the same time. Some of the requests must be refused."""
     names = given['servers']
     bodies = [_server(stage, name, given) for name in names]
 
@@ -123,7 +123,7 @@ def _expect(answer: typing.Any, status: int | None) -> None:
 
 
 def control(stage: stages.Stage, given: Json) -> None:
-    """Change faults, hosts, buses, breakpoints or the clock. They are restored at the end."""
+    """Change faults, hosts, buses, breakpoints or the clock. The end of the drill restores all."""
     try:
         stage.cloud.control.post(given['name'], **given['arguments'])
     except control_client.Refused as error:
@@ -163,7 +163,7 @@ def signal(stage: stages.Stage, given: Json) -> None:
 
 
 def holds(given: Json, status: int, content: typing.Any) -> bool:
-    """Return whether an answer is as a signal expects it."""
+    """Return whether an answer fulfils the condition of a signal."""
     if 'at' not in given:
         return status == int(given['status'])
     if status != given.get('status', 200):
@@ -181,7 +181,7 @@ def holds(given: Json, status: int, content: typing.Any) -> bool:
 
 
 def find(content: typing.Any, place: str) -> typing.Any:
-    """Return the value at a place such as `servers.0.status`, None where there is none.
+    """Return the value at a place such as `servers.0.status`, None if the place does not exist.
 
     `*` stands for all items of a list, `#` for their number.
     """

@@ -1,4 +1,4 @@
-"""The timeline of a drill: its events, printed when they happen, and kept for JSON."""
+"""The timeline of a drill: its events are printed when they happen, and kept for JSON."""
 
 from collections.abc import Callable
 import dataclasses
@@ -11,7 +11,7 @@ DO, SIGNAL, UNDO, VERIFY = 'do', 'signal', 'undo', 'verify'
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """at_s: seconds since the drill began; detail: what was found instead, '' if all is well"""
+    """at_s: seconds since the drill began; detail: the value found instead, '' if it is right"""
 
     at_s: float
     kind: str
@@ -44,7 +44,7 @@ class Timeline:
 
     @property
     def is_as_expected(self) -> bool:
-        """Return whether nothing has failed."""
+        """Return whether no event is a failure."""
         return all(event.ok for event in self.events)
 
     def as_json(self) -> list[dict[str, typing.Any]]:

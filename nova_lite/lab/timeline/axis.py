@@ -1,6 +1,6 @@
 """The time axis of a drawing: linear, except while no super-conductor ran the saga.
 
-Such a gap may be a hundred times as long as all the rest. It gets a fixed share of the axis.
+Such a gap may be a hundred times as long as all steps together. It gets a fixed share of the axis.
 """
 
 from nova_lite.lab.timeline import story as story_module
@@ -34,7 +34,7 @@ class Axis:
         return min(1.0, max(0.0, kept) / self._kept * (1 - self._share) + broken)
 
     def ticks(self, count: int = 5) -> list[float]:
-        """Return round moments outside of the gaps. count: of them, about"""
+        """Return round moments outside of the gaps. count: approximate number of moments"""
         step = _round(self._kept / count)
         moments = [step * number for number in range(int(self._whole / step) + 1)]
         return [

@@ -44,7 +44,7 @@ COLUMNS = (
     'stopped',
 )
 EVENT_COLUMNS = ('at', 'owner', 'epoch', 'step', 'what', 'detail')
-# So many characters of a uuid tell sagas apart in the table; `find` takes them.
+# Number of characters of a uuid in the table; `find` finds a saga by them.
 SHORT = 8
 
 

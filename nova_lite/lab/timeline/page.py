@@ -19,7 +19,7 @@ LOST, STOPPED = story_module.LOST, story_module.STOPPED
 SERVICES = tuple(
     place.daemon for place in (places.PLACEMENT, places.IMAGES, places.NETWORK, places.VOLUMES)
 )
-# Below this share of the width a bar has no room for its number.
+# A bar with a smaller share of the width has no room for its number.
 NARROW = 0.018
 
 PAGE = """<!doctype html>

@@ -1,4 +1,4 @@
-"""Records of sagas that only people ask for: the events of many, and a saga by part of its uuid."""
+"""Queries that only commands need: the events of several sagas, and a saga by part of its uuid."""
 
 from collections.abc import Collection
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The state of a saga as people read it: the step it runs, or the object it waits for."""
+"""The state of a saga as a text: the step that it runs, or the object for which it waits."""
 
 from collections.abc import Sequence
 import datetime

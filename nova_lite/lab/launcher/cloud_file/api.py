@@ -70,7 +70,7 @@ class Api:
         return answer.json() if answer.content else None
 
     def create(self, service: str, path: str, body: Json) -> Json:
-        """Return what a POST has created. body: {kind: values}"""
+        """Create a resource by POST. Return it. body: {kind: values}"""
         found = self.call(service, 'POST', path, body)
         return typing.cast(Json, found.get(next(iter(body)), found))
 
@@ -86,7 +86,7 @@ class Api:
             filters['marker'] = page[key][-1]['id']
 
     def id_of(self, service: str, path: str, key: str, name: str, **filters: typing.Any) -> str:
-        """Return the id of a resource. Raise Refused unless there is one with the name."""
+        """Return the id of a resource with a name. Raise Refused if there is none."""
         known = self._ids.setdefault((service, path), {})
         if name not in known:
             known |= {each['name']: each['id'] for each in self.list(service, path, key, **filters)}

@@ -1,4 +1,4 @@
-"""Checks of a file that a schema cannot make: of names, hosts, options and faults."""
+"""Checks of a file beyond its schema: of names, hosts, options and faults."""
 
 from collections.abc import Callable
 from collections.abc import Collection
@@ -34,7 +34,7 @@ REFERENCES = {
         'group': 'server_groups',
     },
 }
-# The administrator's quota may be set, and of the others too.
+# Projects of every cloud may be in the file, because their quotas may be set.
 EXTENDED = ('projects',)
 # A project's network may have the name of another project's.
 UNIQUE = (
@@ -43,7 +43,7 @@ UNIQUE = (
 
 
 def require(document: documents.Document) -> None:
-    """Raise Wrong for what cannot be meant."""
+    """Raise Wrong for a file that contradicts itself or its cloud."""
     for check in (_names, _aggregates, _references, _zones, _hosts, _groups, _subnets):
         check(document)
     _options(document)
@@ -59,7 +59,7 @@ def _entries(
 
 
 def _names(document: documents.Document) -> None:
-    """Raise Wrong for a name that is given twice, or that every cloud has."""
+    """Raise Wrong for a name that is given twice, or is the name of an object of every cloud."""
     has_defaults = document.value.get('defaults', True)
     for section in UNIQUE:
         seen: dict[str, documents.Place] = {}
@@ -104,7 +104,7 @@ def _once(
 
 
 def _known(document: documents.Document, section: str) -> list[str]:
-    """Return the names of a section, with those that every cloud has."""
+    """Return the names of a section, and the names of this kind that every cloud has."""
     has_defaults = document.value.get('defaults', True)
     named = [entry['name'] for _place, entry in _entries(document, section)]
     return sorted({*named, *_default_names(section, has_defaults=has_defaults)})
@@ -157,7 +157,7 @@ def _zones(document: documents.Document) -> None:
 
 
 def _hosts(document: documents.Document) -> None:
-    """Raise Wrong for patterns that fit no host, and for a host that does not exist."""
+    """Raise Wrong for a pattern that matches no host, and for a host that does not exist."""
     known = cloud_hosts.names(document.value)
     places = []
     for section in ('aggregates', 'zones', 'disabled_hosts'):
@@ -209,7 +209,7 @@ def _subnets(document: documents.Document) -> None:
 
 
 def _options(document: documents.Document) -> None:
-    """Raise Wrong for an option that no daemon has, or for a value that it does not take."""
+    """Raise Wrong for an option that no daemon has, and for an invalid value of an option."""
     for group, values in document.value.get('options', {}).items():
         for option, value in values.items():
             place = ('options', group, option)
@@ -229,7 +229,7 @@ def _call(
     check: Callable[..., object],
     value: object,
 ) -> None:
-    """Raise Wrong if a check of a value raises an error."""
+    """Call a check of a value, and turn its error into Wrong."""
     try:
         check(value)
     except (ValueError, exception.NovaLiteError) as error:

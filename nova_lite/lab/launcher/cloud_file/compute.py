@@ -61,7 +61,7 @@ def delete_flavor(api: apis.Api, name: str) -> None:
 
 
 def create_aggregate(api: apis.Api, entry: Json, known: list[str], zone: str | None) -> None:
-    """Create an aggregate with its hosts. known: all hosts; zone: that it is. Raise Refused."""
+    """Create an aggregate with its hosts. known: all hosts; zone: its zone. Raise Refused."""
     wanted = {'name': entry['name'], ZONE: zone}
     made = api.create('compute', '/os-aggregates', {'aggregate': wanted})
     path = f'/os-aggregates/{made["id"]}/action'
@@ -93,7 +93,7 @@ def read_disabled_hosts(api: apis.Api) -> list[Json]:
 
 
 def read_aggregates(api: apis.Api) -> tuple[list[Json], list[Json], list[str]]:
-    """Return (entries of aggregates, entries of zones, notes on what no file can have)."""
+    """Return (entries of aggregates, entries of zones, notes on objects that no file can have)."""
     aggregates, zones, notes = [], [], []
     for found in api.call('compute', 'GET', '/os-aggregates')['aggregates']:
         entry: Json = {'name': found['name']}

@@ -13,6 +13,6 @@ NAMES = {
     'networks': frozenset(('public', 'private')),
     'volume_types': frozenset((volume_types.DEFAULT_NAME, 'multiattach')),
 }
-# Those that `defaults: false` leaves out.
+# The objects that are not created with `defaults: false`.
 OPTIONAL = ('flavors', 'images', 'networks')
 ROUTER = 'router1'

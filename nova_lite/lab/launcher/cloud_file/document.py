@@ -36,7 +36,7 @@ class Document:
         self.path, self.value, self._lines = path, value, lines
 
     def line(self, place: Place) -> int:
-        """Return the line of a value, or of the nearest value around it that the file has."""
+        """Return the line of a value; for a value that the file lacks, the line of its parent."""
         while place not in self._lines:
             place = place[:-1]
         return self._lines[place]
@@ -56,7 +56,7 @@ def written(place: Place) -> str:
 
 
 def place_of(text: str) -> Place:
-    """Return the place that `written` has written, of keys without points and brackets."""
+    """Return the place from the text of `written`, if no key has points or brackets."""
     return tuple(int(index) if index else key for index, key in STEP.findall(text))
 
 
@@ -93,7 +93,7 @@ def parse(path: str, text: str) -> Document:
 def _walk(
     node: yaml.Node, place: Place, around: tuple[yaml.Node, ...] = ()
 ) -> Iterator[tuple[Place, int]]:
-    """Yield (place, line) of a node and of all below it. Raise ConstructorError."""
+    """Yield (place, line) of a node and of all nodes below it. Raise ConstructorError."""
     if node in around:
         raise _error('a value contains itself', node)
     yield place, node.start_mark.line + 1

@@ -1,4 +1,4 @@
-"""The entries that `--print-config` finds in a cloud for the objects of every cloud."""
+"""The entries that `--print-config` reads for the objects that every new cloud has."""
 
 import typing
 
@@ -49,7 +49,7 @@ def _networks() -> list[Json]:
 
 
 def essence(section: str, entry: Json) -> Json:
-    """Return an entry that was read, without what a cloud chooses."""
+    """Return an entry without the values that a cloud chooses."""
     if section != 'networks':
         return entry
     return {key: value for key, value in entry.items() if key not in CHOSEN}

@@ -1,4 +1,4 @@
-"""Create the objects of a file in a new cloud, through its APIs."""
+"""Creation of the objects of a file in a new cloud, by requests to its APIs."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def fill(document: documents.Document, api: apis.Api, users: list[documents.Json
 
 @contextlib.contextmanager
 def _at(document: documents.Document, place: documents.Place) -> Iterator[None]:
-    """Raise an error of an object with its line."""
+    """Add the line of an object to an error about it."""
     try:
         yield
     except (apis.Refused, servers.Failed) as error:
@@ -77,7 +77,7 @@ def _delete_defaults(api: apis.Api) -> None:
 def _boot(document: documents.Document, api: apis.Api) -> None:
     """Start the servers and wait for their statuses."""
     entries = document.value.get('servers', [])
-    # Builds use the token of their request, which ends with the role.
+    # Builds use the token of their request, which becomes invalid when the role is removed.
     groups = document.value.get('server_groups', [])
     with _granted(api, {_project(entry) for entry in (*groups, *entries)}):
         made = _create(document, api, entries)
@@ -93,7 +93,7 @@ def _boot(document: documents.Document, api: apis.Api) -> None:
 def _create(
     document: documents.Document, api: apis.Api, entries: list[documents.Json]
 ) -> dict[int, list[str]]:
-    """Ask for all servers; return {index of an entry: ids of its servers}."""
+    """Request all servers. Return {index of an entry: ids of its servers}."""
     within = _Within(api)
     groups = {}
     for index, entry in enumerate(document.value.get('server_groups', [])):
@@ -126,7 +126,7 @@ def _project(entry: documents.Json) -> str:
 
 @contextlib.contextmanager
 def _granted(api: apis.Api, projects: set[str]) -> Iterator[None]:
-    """Give the administrator a role in projects, as long as the block runs."""
+    """Give the administrator a role in projects during the block."""
     user_id = api.id_of('identity', '/v3/users', 'users', ADMIN)
     given = sorted(projects - {ADMIN})
     for project in given:

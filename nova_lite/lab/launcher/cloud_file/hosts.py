@@ -1,4 +1,4 @@
-"""The cells and hosts of a file, and what of them is in its profile."""
+"""The cells and hosts of a file."""
 
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def named(value: documents.Json) -> dict[str, list[str]]:
 
 
 def matching(known: Collection[str], patterns: Iterable[str]) -> list[str]:
-    """Return the hosts that fit one of the patterns, in their order."""
+    """Return the hosts that match one of the patterns, in the order of the hosts."""
     wanted = {host for pattern in patterns for host in fnmatch.filter(known, pattern)}
     return [host for host in known if host in wanted]
 
@@ -48,5 +48,5 @@ def _by_cell(value: documents.Json) -> dict[str, list[str]]:
 
 
 def is_each(found: tuple[int, ...], value: int | tuple[int, ...]) -> bool:
-    """Return whether --hosts has the value that the cells of a file have."""
+    """Return whether the value of --hosts is equal to the numbers of hosts in the file."""
     return isinstance(value, int) and set(found) == {value}

@@ -40,7 +40,7 @@ def create_project(api: apis.Api, entry: Json) -> None:
 
 
 def read_projects(api: apis.Api) -> list[Json]:
-    """Return the entries of projects beside the default ones, and of those with quotas."""
+    """Return the entries of projects that not every cloud has, and of projects with quotas."""
     found = []
     for project in api.list('identity', '/v3/projects', 'projects'):
         entry: Json = {'name': project['name']}
@@ -57,7 +57,7 @@ def read_projects(api: apis.Api) -> list[Json]:
 
 
 def _changed(api: apis.Api, service: str, project_id: str) -> dict[str, int]:
-    """Return the limits of a project that are not those of the cloud."""
+    """Return the limits of a project that differ from the cloud's defaults."""
     quota = QUOTAS[service]
     now, usual = (
         api.call(service, 'GET', path.format(project_id))[quota.key]
@@ -71,7 +71,7 @@ def _changed(api: apis.Api, service: str, project_id: str) -> dict[str, int]:
 
 
 def with_passwords(users: list[Json]) -> list[Json]:
-    """Return entries of users with a password each."""
+    """Return the entries of users. An entry without a password gets one."""
     return [{'password': runtime.new_secret(), **entry} for entry in users]
 
 
@@ -105,7 +105,7 @@ def roles_of(api: apis.Api) -> dict[str, dict[str, list[str]]]:
 
 
 def read_users(api: apis.Api, passwords: Mapping[str, str]) -> list[Json]:
-    """Return the entries of users beside the default ones. passwords: those that are known"""
+    """Return the entries of users that not every cloud has. passwords: known passwords by user"""
     found = []
     for name, projects in sorted(roles_of(api).items()):
         if name not in defaults.NAMES['users']:

@@ -8,7 +8,7 @@ from nova_lite.simcloud.image import qcow2
 Json: typing.TypeAlias = dict[str, typing.Any]
 GIB = 2**30
 FORMATS = {'disk_format': 'qcow2', 'container_format': 'bare'}
-# What an answer has beside the properties.
+# Names in an answer that are not properties of the image.
 STANDARD = frozenset(
     (
         *FORMATS, 'name', 'visibility', 'protected', 'os_hidden', 'owner', 'min_disk', 'min_ram',
@@ -49,7 +49,7 @@ def delete(api: apis.Api, name: str) -> None:
 
 
 def read(api: apis.Api, projects: dict[str, str]) -> tuple[list[Json], list[str]]:
-    """Return (entries of images, notes on what no file can have). projects: {id: name}"""
+    """Return (entries of images, notes on images that no file can have). projects: {id: name}"""
     found, notes = [], []
     for image in api.list('image', '/v2/images', 'images'):
         is_usual = all(image[name] == value for name, value in FORMATS.items())

@@ -1,7 +1,7 @@
-"""The settings that the cloud of a state directory was last started with, and its file.
+"""The settings with which the cloud of a state directory was last started, and its file.
 
-A file that is given again may change how the cloud behaves. Its objects are those of a new
-cloud, so a file with other objects is refused.
+If the file is given again, it may change the behaviour of the cloud. Objects are created only in a
+new cloud, so a file with other objects is refused.
 """
 
 from collections.abc import Iterator
@@ -62,9 +62,9 @@ def read(directory: str) -> Json | None:
 
 
 def write(settings: layout.Settings, document: documents.Document | None, *, done: bool) -> None:
-    """Record the settings of a cloud that starts, and the file that it was made with.
+    """Record the settings of a cloud that starts, and the file from which it was made.
 
-    document: None to keep that of its first start; done: whether its objects are all there
+    document: None to keep that of the first start; done: whether all objects of the file exist
     """
     directory = settings.state_dir
     before = read(directory) or {'file': None, 'document': None}

@@ -9,7 +9,7 @@ from nova_lite.lab.launcher.cloud_file import defaults
 Json: typing.TypeAlias = dict[str, typing.Any]
 NETWORKS, SUBNETS = '/v2.0/networks', '/v2.0/subnets'
 ROUTERS, PORTS = '/v2.0/routers', '/v2.0/ports'
-# {key of an entry: that of the API}
+# {key of an entry: key in the API}
 KEYS = {
     'shared': 'shared',
     'external': 'router:external',
@@ -41,7 +41,7 @@ def create(api: apis.Api, entry: Json) -> None:
 
 
 def delete_defaults(api: apis.Api) -> None:
-    """Delete the networks and the router of every cloud. Raise Refused."""
+    """Delete the networks and the router that every cloud has. Raise Refused."""
     router_id = api.id_of('network', ROUTERS, 'routers', defaults.ROUTER)
     for port in api.list('network', PORTS, 'ports', device_id=router_id):
         if port['device_owner'] == 'network:router_interface':

@@ -1,4 +1,4 @@
-"""Write the file of a running cloud: `nova-lite up --print-config`."""
+"""The file that describes a running cloud: `nova-lite up --print-config`."""
 
 from collections.abc import Iterable
 import contextlib
@@ -113,7 +113,7 @@ def _objects(api: apis.Api, passwords: dict[str, str]) -> tuple[Json, list[str]]
 
 
 def _take_defaults(sections: dict[str, list[Json]]) -> bool:
-    """Remove the entries of every cloud from the sections, if all of them are there."""
+    """Remove the entries that every cloud has from the sections, if all these entries exist."""
     rest = {}
     for name in defaults.OPTIONAL:
         usual = expected.entries(name)
@@ -133,7 +133,7 @@ def _others(api: apis.Api, servers_: Iterable[Json], *, has_defaults: bool) -> l
     notes = []
     for kind, (service, path, key, filters) in OTHERS.items():
         rows = api.list(service, path, key, **filters)
-        # Each project that was used has one.
+        # Each project that was used has a default security group.
         rows = [row for row in rows if kind != 'security group' or row['name'] != 'default']
         count = len(rows) - expected_.get(kind, 0)
         if count > 0:
@@ -142,7 +142,7 @@ def _others(api: apis.Api, servers_: Iterable[Json], *, has_defaults: bool) -> l
 
 
 def _control(directory: str) -> Json:
-    """Return the faults and the clock of a cloud in one process; {} of another."""
+    """Return the faults and the clock of a cloud in one process; {} for another cloud."""
     client = control_client.Client(directory)
     with contextlib.suppress(exception.Unavailable):
         shown, clock = client.get('faults'), client.get('clock')

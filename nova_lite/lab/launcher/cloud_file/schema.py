@@ -16,7 +16,7 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 FORMAT = 1
 ADDRESS = 'https://json-schema.org/draft/2020-12/schema'
-# Texts of identifiers in APIs have at most so many characters.
+# Maximum number of characters of names in APIs.
 LONGEST = 255
 # Seconds by which a clock may be ahead or behind: 100 years.
 MOST_AHEAD_S = 36525 * 86400
@@ -340,7 +340,7 @@ SCHEMA: Json = {
     'title': 'A cloud of nova_lite',
     **schema_parts.whole(dict(PROPERTIES)),
 }
-# The keys that only a new cloud gets; the others hold for each start with the file.
+# The keys that are used only for a new cloud; the others are used at each start with the file.
 OBJECTS = (
     'defaults',
     'projects',
@@ -363,7 +363,7 @@ def text() -> str:
 
 
 class Show(argparse.Action):
-    """The option that prints the schema and ends the process."""
+    """The action of the option that prints the schema and ends the process."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_given: typing.Any) -> typing.NoReturn:
         print(text())

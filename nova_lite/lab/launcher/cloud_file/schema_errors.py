@@ -1,4 +1,4 @@
-"""Messages about documents that do not fit the schema, without words of JSON Schema."""
+"""Messages about documents that violate the schema, without words of JSON Schema."""
 
 from collections.abc import Mapping
 import math
@@ -34,7 +34,7 @@ LONGEST_SHOWN = 60
 
 
 def require(document: documents.Document) -> None:
-    """Raise Wrong for the first line that does not fit the schema."""
+    """Raise Wrong for the first line that violates the schema."""
     errors = [*VALIDATOR.iter_errors(document.value)]
     if errors:
         error = min(errors, key=lambda each: document.line(_place(each)))

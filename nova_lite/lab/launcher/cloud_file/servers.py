@@ -11,10 +11,10 @@ from nova_lite.lab.launcher.cloud_file import api as apis
 Json: typing.TypeAlias = dict[str, typing.Any]
 ACTIVE, SHUTOFF, ERROR = 'ACTIVE', 'SHUTOFF', 'ERROR'
 TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
-# Longest time in which no server gets its status.
+# Seconds to wait while no further server reaches its status.
 PATIENCE_S = 120
 LOOK_S = 0.1
-# Servers for each additional second between two looks.
+# Number of servers for which the pause between two reads is a second longer.
 LOOKED_AT = 500
 
 

@@ -15,14 +15,14 @@ from nova_lite.lab.launcher.cloud_file import schema_errors
 from nova_lite.virt.sim import profile
 
 Json: typing.TypeAlias = dict[str, typing.Any]
-# Where the keys of a file are that only a cloud in one process has.
+# Places of the keys that only the file of a cloud in one process may have.
 IN_ONE_PROCESS = ('faults', 'clock')
 
 
 class Described(typing.NamedTuple):
     """A cloud as its file describes it.
 
-    settings: those of layout.Settings that it has; profile: the text of a profile that is written
+    settings: fields of layout.Settings in the file; profile: the text of a profile that is written
     into the state directory, None if there is none
     """
 
@@ -32,7 +32,7 @@ class Described(typing.NamedTuple):
 
 
 def read(path: str, state_dir: str) -> Described:
-    """Return what a file says of the cloud in a state directory. Raise NotRead, Wrong."""
+    """Return the description in a file of the cloud in a state directory. Raise NotRead, Wrong."""
     document = documents.read(path)
     schema_errors.require(document)
     checks.require(document)
@@ -75,7 +75,7 @@ def _profile(document: documents.Document) -> tuple[str | None, str | None]:
     whole = dict(given or {})
     _parse(document, ('profile',), whole)
     for index, each in rules.items():
-        # Its errors are those of the settings of a cell.
+        # Errors in the profile are errors of the settings of a cell.
         place = ('cells', index, 'settings')
         _parse(document, place, {'hosts': each[:1]}, below=('hosts', 0))
     whole['hosts'] = [*(whole.get('hosts') or ()), *itertools.chain(*rules.values())]
@@ -119,7 +119,7 @@ def _parse(
     *,
     below: documents.Place = (),
 ) -> None:
-    """Raise Wrong unless a value is a profile. below: what leads to `place` in it"""
+    """Raise Wrong unless a value is a profile. below: the path in it that stands for `place`"""
     try:
         profile.parse(yaml.safe_dump(value, sort_keys=False), 'of the file')
     except profile.ProfileError as error:
@@ -133,7 +133,7 @@ def _parse(
 def merged(described: Described, given: Mapping[str, typing.Any], *, has_bus: bool) -> Json:
     """Return settings of a file and of options. Raise Wrong if they contradict each other.
 
-    given: the settings that options of the command name; has_bus: whether --bus does
+    given: the settings from options of the command; has_bus: whether --bus is given
     """
     document, found = described.document, dict(described.settings)
     for name in ('cells', 'hosts', 'profile', 'speed', 'auth'):
@@ -156,7 +156,7 @@ def merged(described: Described, given: Mapping[str, typing.Any], *, has_bus: bo
 
 
 def _require_same(described: Described, name: str, value: typing.Any) -> None:
-    """Raise Wrong if an option has another value than the file."""
+    """Raise Wrong if an option and the file have different values."""
     found = described.settings.get(name)
     if found is None or found == value:
         return

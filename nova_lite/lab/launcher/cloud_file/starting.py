@@ -1,4 +1,4 @@
-"""The start of a cloud that a file describes: before it runs, once it runs, and each time."""
+"""The start of a cloud that a file describes: before the cloud runs, and when it runs."""
 
 import os
 import typing
@@ -26,8 +26,8 @@ SWITCHES: dict[str, tuple[str, dict[str, typing.Any]]] = {
 
 
 def prepare(places: layout.Layout, described: settings.Described | None) -> None:
-    """Write the files of a state directory that a start reads. places: held, and prepared"""
-    # The end of the start reads the users. It is refused now if their file is damaged.
+    """Write the files of a state directory that a start reads. places: held and prepared"""
+    # The users are read again when the cloud runs. A damaged file of users is refused now.
     client_config.users(places.root)
     is_new = not os.path.exists(places.clouds_path)
     if described is None:

@@ -1,4 +1,4 @@
-"""Types of volumes."""
+"""Volume types."""
 
 import typing
 
@@ -19,7 +19,7 @@ def create_type(api: apis.Api, entry: Json) -> None:
 
 
 def read_types(api: apis.Api) -> list[Json]:
-    """Return the entries of volume types beside the default ones."""
+    """Return the entries of volume types that not every cloud has."""
     found = []
     for kind in api.list('volume', '/types', 'volume_types', is_public='None'):
         if kind['name'] not in defaults.NAMES['volume_types']:

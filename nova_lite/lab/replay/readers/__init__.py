@@ -1,7 +1,7 @@
 """Readers of trace files, one module for each format.
 
 A reader is a function of a path and a machine.Type that yields the virtual machines of the file, in
-its order. It raises TraceError with the line or row that it cannot use.
+its order. It raises TraceError, which names a line or row that cannot be used.
 """
 
 from collections.abc import Callable

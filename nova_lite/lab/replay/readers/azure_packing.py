@@ -24,7 +24,7 @@ MACHINES = 'SELECT rowid, vmId, vmTypeId, starttime, endtime FROM vm ORDER BY ro
 
 
 def read(path: str, of: machine.Type) -> Iterator[trace.Machine]:
-    """Yield the virtual machines. Those that were there at the beginning arrive at 0."""
+    """Yield the virtual machines. Machines that exist when the trace begins arrive at 0."""
     uri = f'{pathlib.Path(path).absolute().as_uri()}?mode=ro'
     row = 0
     try:
@@ -63,7 +63,7 @@ def _sizes(path: str, database: sqlite3.Connection, of: machine.Type) -> dict[ob
 
 
 def _fraction(path: str, row: int, value: typing.Any) -> float:
-    """Return a fraction of a machine. A resource without a value is not used."""
+    """Return a fraction of a machine's resource; 0 without a value."""
     if value is None:
         return 0.0
     if not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -72,7 +72,7 @@ def _fraction(path: str, row: int, value: typing.Any) -> float:
 
 
 def _days(path: str, row: int, name: str, value: typing.Any) -> float:
-    """Return the seconds of a time in days."""
+    """Convert days to seconds."""
     if not isinstance(value, int | float) or not math.isfinite(value):
         raise _error(path, 'vm', row, f'{name} is {value!r}, not a number of days')
     return value * DAY_S

@@ -1,7 +1,8 @@
 """The tables of virtual machines of AzurePublicDataset 2017 and 2019: CSV without a header.
 
 The columns that are used: id, seconds of creation and deletion, vCPUs and GiB of memory. In 2019
-the last two are buckets; one without an upper end, such as ">24", counts as the next power of two.
+the last two are buckets; a bucket without an upper end, such as ">24", counts as the next power of
+two.
 Source: github.com/Azure/AzurePublicDataset, AzurePublicDatasetV1.md and AzurePublicDatasetV2.md.
 """
 

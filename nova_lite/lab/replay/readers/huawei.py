@@ -15,7 +15,7 @@ CREATION, DELETION = 0, 1
 
 
 def read(path: str, _of: machine.Type) -> Iterator[trace.Machine]:
-    """Yield the virtual machines, which have no disk. Those without a deletion stay."""
+    """Yield the virtual machines, which have no disk. A machine without a deletion stays."""
     found = lines.read(path, len(HEADER))
     header = next(found, None)
     if header is not None and header.values != HEADER:

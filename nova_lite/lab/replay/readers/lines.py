@@ -13,7 +13,7 @@ from nova_lite.lab.replay import trace
 
 GZIP = b'\x1f\x8b'
 MIB_PER_GIB = 1024
-# Larger numbers are no amounts, and SQLite has none of them.
+# No amount is larger, and SQLite could not hold a much larger integer.
 LIMIT = 1e15
 
 
@@ -25,7 +25,7 @@ class Line(typing.NamedTuple):
     values: list[str]
 
     def error(self, reason: str) -> trace.TraceError:
-        """Return the error of this line."""
+        """Return a TraceError that names this line."""
         return trace.TraceError(path=self.path, line=self.number, reason=reason)
 
     def number_of(self, column: int, name: str) -> float:
@@ -52,7 +52,7 @@ class Line(typing.NamedTuple):
 def read(path: str, columns: int | None = None) -> Iterator[Line]:
     """Yield the lines of a CSV file that are not empty. Raise TraceError.
 
-    columns: the number that each line must have
+    columns: the number of columns that each line must have
     """
     number = 0
     try:

@@ -1,4 +1,4 @@
-"""The type of machine of which a trace gives fractions."""
+"""The type of machine to which the fractions in a trace refer."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ SIZE = trace.Size(64, 262144, 4096)
 
 @dataclasses.dataclass(frozen=True)
 class Type:
-    """A type of machine. name: as in the trace, None for any; size: its whole resources"""
+    """A type of machine. name: as in the trace, None for any; size: all of its resources"""
 
     name: str | None = None
     size: trace.Size = SIZE
