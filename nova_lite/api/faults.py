@@ -123,5 +123,5 @@ def body_of(code: int, message: str) -> str:
 
 
 def unrouted(environ: dict[str, object]) -> webob.Response:
-    """Return what nova's framework, and not nova, answers: in the form that is preferred."""
+    """Return the answer of nova's framework, not of nova itself: in the form that is preferred."""
     return webob.Request(environ).get_response(webob.exc.HTTPNotFound())

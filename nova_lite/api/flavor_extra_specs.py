@@ -48,7 +48,7 @@ def show_spec(req: request.Request) -> operation.Result:
     'POST', ALL, policy=rules.SPECS_CREATE, body={'2.1': CREATE}, faults=(400, 403, 404, 409)
 )
 def create_specs(req: request.Request) -> operation.Result:
-    """Add or replace extra specs; the others stay."""
+    """Add or replace extra specs, and keep all other extra specs."""
     _set(req, req.content)
     return {'extra_specs': req.content}
 

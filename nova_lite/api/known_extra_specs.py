@@ -59,7 +59,7 @@ def number(minimum: int | None = None, maximum: int | None = None) -> Check:
 
 
 def one_of(*allowed: str) -> Check:
-    """Return one of these words."""
+    """Return a check that a value is one of these words."""
 
     def check(value: str) -> None:
         if value not in allowed:

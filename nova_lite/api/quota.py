@@ -1,7 +1,7 @@
 """Limits of projects and users, and the check of servers against them.
 
 Limits are, from strongest to weakest: the user's in the project, the project's,
-the default class's, [quota]. -1 is no limit. What is used is counted, never kept.
+the default class's, [quota]. -1 is no limit. Usage is counted for each request, and stored nowhere.
 """
 
 from collections.abc import Iterable

@@ -51,7 +51,7 @@ def settable(minor: int) -> dict[str, str]:
 
 
 def schema(names: Iterable[str], **more: schemas.Source) -> schemas.Source:
-    """Return what limits of these names may be set."""
+    """Return the schema of limits with these names."""
     return schema_parts.whole({**dict.fromkeys(names, LIMIT), **more})
 
 

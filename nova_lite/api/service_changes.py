@@ -50,7 +50,7 @@ def _update(connection: sa.Connection, row: rows.Row, values: rows.Values) -> No
 def _set_trait(req: request.Request, cell: cells.Cell, host: str) -> None:
     """Request the compute to set or remove COMPUTE_STATUS_DISABLED.
 
-    A host that is down does so itself when it is back.
+    A host that is down sets or removes the trait itself when it is up again.
     """
     row = cell.db.read(services.find, host)
     if row is None or not services.is_up(row, req.conf.service_down_time):

@@ -24,7 +24,7 @@ MOST_TOKENS = 500
 
 
 class Checked:
-    """A WSGI application that passes requests with a valid token to another one.
+    """A WSGI application that passes requests with a valid token to another application.
 
     protect: function of an application, and of options for it that keystonemiddleware is to have
         as texts, to its middleware around the application

@@ -13,7 +13,7 @@ from nova_lite.clients import session
 
 LOG = log.getLogger(__name__)
 DEFAULT = 'default'
-# The network service lets no group of this name have another one.
+# The network service refuses to rename a group with this name.
 DEFAULT_KNOWN_S = 3600.0
 KNOWN_S = 10.0
 # Limit for each connect and each read of a request to the network service, of which a response

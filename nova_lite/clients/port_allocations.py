@@ -56,7 +56,7 @@ class Placement(typing.Protocol):
         """Ask for allocation candidates."""
 
     def holding(self, ctxt: session.Ctxt, consumer: str) -> holdings.Holding:
-        """Return what a consumer holds."""
+        """Return the allocations of a consumer."""
 
     def replace(
         self,

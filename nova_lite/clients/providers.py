@@ -204,7 +204,7 @@ class Providers:
     def change_traits(
         self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     ) -> int:
-        """Add and remove traits, and keep the others. Return the generation."""
+        """Add and remove traits, and keep all other traits. Return the generation."""
         return self._replace(
             ctxt,
             uuid,

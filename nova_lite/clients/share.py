@@ -174,7 +174,7 @@ class Share:
         return made
 
     def _deny(self, ctxt: session.Ctxt, attachment: Attachment, rule: session.Json) -> None:
-        """Remove a rule, unless another attachment has locked it meanwhile."""
+        """Remove a rule, unless another attachment has locked it in the meantime."""
         try:
             self._shares.call(
                 ctxt,

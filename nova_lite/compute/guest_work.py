@@ -333,7 +333,7 @@ class Jobs:
                 self._submit(queue[0])
 
     def _step(self, work: _Work, value: model.Job | Exception | None) -> Wait | None:
-        """Run the work up to its next wait. Return what it waits for, or None at its end."""
+        """Run the work up to its next wait. Return the awaited condition, or None at its end."""
         if work.interrupted:
             # The error is thrown in once: the work may wait while it handles the error.
             work.interrupted = False

@@ -14,7 +14,7 @@ OPTS = [
         'weight_setting',
         default={},
         help='Metrics that the metrics weigher uses, each with its factor, as name:1.0. MetricsFilter '
-        'rejects hosts that do not report all of them.',
+        'rejects hosts that do not report all these metrics.',
     ),
     cfg.FloatOpt(
         'weight_of_unavailable',

@@ -280,7 +280,7 @@ class _Lost(Exception):
 
 
 class _Conflict(Exception):
-    """The server rolled a transaction back for another one; it may be made again."""
+    """The server rolled a transaction back in favour of another; it may be made again."""
 
 
 def _with_options(url: str, limits: timeouts.Limits | None) -> str:

@@ -69,7 +69,7 @@ class Plan:
         self.lists: list[tuple[str, list[str]]] = []
 
     def values(self, given: Parameters) -> typing.Any:
-        """Return what the driver takes as values, from those of the parameters."""
+        """Convert the values of parameters to values for the driver."""
         if self.constants or self.defaults or self.lists:
             given = {**self.constants, **given}
             for name, default in self.defaults:
@@ -186,7 +186,7 @@ def _run(
 
 
 def _key(statement: sa.Executable, given: Parameters) -> compiled.Key | None:
-    """Return what the plan of a statement depends on; None if it has none."""
+    """Return the key of the plan of a statement; None if it has no plan."""
     lengths = tuple([len(each) for each in given.values() if type(each) is list])
     return None if lengths and max(lengths) > LONGEST else (statement, tuple(given), lengths)
 

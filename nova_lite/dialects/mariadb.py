@@ -64,7 +64,7 @@ def unchecked() -> ssl.SSLContext:
 
 
 def connector() -> Connect:
-    """Return what connects to one server by (arguments, options) of PyMySQL's connection.
+    """Return a function that connects to a server by (arguments, options) of PyMySQL's connection.
 
     A connection without settings for TLS is encrypted if the server can do that.
     """

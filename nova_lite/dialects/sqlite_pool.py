@@ -11,7 +11,7 @@ from sqlalchemy import pool
 from nova_lite import runtime
 from nova_lite.private_apis import sqlalchemy as internals
 
-# Seconds of idle time after which a connection is closed, when another one is returned.
+# Seconds of idle time after which a connection is closed, when another connection is returned.
 REST_S = 10.0
 # In the `info` of a connection: when it was returned.
 _RESTS_SINCE = 'nova_lite_rests_since'

@@ -39,7 +39,7 @@ def forget(info: Info) -> None:
 
 
 def may_write(info: Info) -> bool:
-    """Return whether a transaction may write, which is so unless it was declared."""
+    """Return whether a transaction may write. It may unless it was declared as reading."""
     found: bool = info.get(_KEY, True)
     return found
 

@@ -87,7 +87,7 @@ def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology
 
 
 class _Matching:
-    """Assigns rooms to a guest's nodes; a node that finds all its rooms taken moves another one."""
+    """Assigns rooms to a guest's nodes. A node whose rooms are all taken moves another node."""
 
     def __init__(self, left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> None:
         self._guest, self._ratios = guest, ratios

@@ -34,7 +34,7 @@ def going_on(message: str, *args: object) -> Iterator[None]:
     except exception.NovaLiteError as error:
         LOG.warning('%s: %s', message % args, error)
     except Exception:
-        # A defect that concerns one cell or server must not hold up the others.
+        # A defect of one cell or server must not hold up the other cells and servers.
         LOG.exception(message, *args)
 
 

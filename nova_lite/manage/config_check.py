@@ -78,7 +78,7 @@ class Files:
 
     @functools.cached_property
     def findings(self) -> list[Finding]:
-        """Return what each setting does, in the order of the files."""
+        """Return the effect of each setting, in the order of the files."""
         return [
             self._finding(known_options.Setting(path, group, name), values)
             for path, sections in self._sections.items()

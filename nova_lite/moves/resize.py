@@ -245,7 +245,7 @@ class Resize(move.Move[Began]):
 
     @scopes.transaction
     def forget(self, connection: sa.Connection) -> None:
-        """Undo `record`. The migration keeps the destination, unless another one follows."""
+        """Undo `record`. The migration keeps the destination unless it gets another."""
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began.zone)

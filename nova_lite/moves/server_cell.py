@@ -139,7 +139,7 @@ class ServerCell:
         self.write(instances.seal, self._uuid, False)
 
     def take_over(self, other: 'ServerCell') -> journal.Data:
-        """Map the server to this cell instead of another one. This is the pivot."""
+        """Map the server to this cell instead of its former cell. This is the pivot."""
         self._world.api_db.write(
             mapping_switch.switch,
             self._ctxt,

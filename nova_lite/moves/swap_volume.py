@@ -1,4 +1,4 @@
-"""Swap: replace an attached volume by another one, and detach the former one.
+"""Swap: replace an attached volume by another volume, and detach the former volume.
 
 The volume service requests this after it has copied a volume to another place. It then
 decides which of the two ids the volume keeps.

@@ -19,7 +19,7 @@ LIBRARY.uses(makefile.StreamReader, 'has_data', '_read_buf', '_read_pos')
 
 
 def take_read(stream: typing.Any) -> bytes:
-    """Return what a connection's stream has read from it, and its reader has left."""
+    """Return the bytes that a connection's stream has read and its reader has not taken."""
     found: bytes = stream._read_buf[stream._read_pos :]
     stream._read_buf, stream._read_pos = b'', 0
     return found

@@ -62,7 +62,7 @@ def locks(context: default.DefaultExecutionContext) -> bool:
 
 
 def bind_processors(compiled: compiler.SQLCompiler) -> typing.Mapping[str, typing.Any]:
-    """Return what converts the values of parameters for the driver, by their names."""
+    """Return {name of a parameter: function that converts its value for the driver}."""
     return compiled._bind_processors
 
 
@@ -72,7 +72,7 @@ def expanded(context: default.DefaultExecutionContext) -> typing.Mapping[str, li
 
 
 def row_maker(result: engine.CursorResult[typing.Any]) -> MakeRow:
-    """Return what makes the rows of a result, and of others of the same statement."""
+    """Return the function that makes the rows of all results of a statement."""
     found = result._metadata
     return functools.partial(engine.Row, found, found._effective_processors, found._key_to_index)
 
@@ -84,7 +84,7 @@ def raise_translated(
     values: typing.Any,
     cursor: typing.Any,
 ) -> None:
-    """Raise what SQLAlchemy raises for an error of the execution of a statement.
+    """Raise SQLAlchemy's error for an error of the execution of a statement.
 
     Errors that its driver did not raise are raised as they are, once there is a cursor.
     """

@@ -48,7 +48,7 @@ class Decorator(typing.Protocol):
     """The type of a decorator that does not change the signature of a declaration."""
 
     def __call__(self, function: F, /) -> F:
-        """Return the same function."""
+        """Return `function` itself."""
 
 
 def _declare(

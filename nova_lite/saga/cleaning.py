@@ -74,7 +74,7 @@ class Cleaning:
 
     def go(self) -> str:
         """Try all duties. Return the new state of the saga."""
-        # Duties that need the server come last, because the others may take long.
+        # Duties that need the server come last, because all other duties may take long.
         duties = sorted(self._saga.data[DUTIES], key=lambda duty: duty['alone'])
         left = [duty for duty in duties if not self._try(duty)]
         journal, state = self._engine.journal, journal_module.CLEANING

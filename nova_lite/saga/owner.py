@@ -18,7 +18,7 @@ class Owner(typing.Protocol):
 
     @property
     def journal(self) -> journal_module.Journal:
-        """Return the journal, which is another one after the engine was abandoned."""
+        """Return the journal. That of an abandoned engine records nothing."""
 
     @property
     def debugger(self) -> breakpoints.Debugger | None:

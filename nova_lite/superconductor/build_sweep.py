@@ -22,7 +22,7 @@ from nova_lite.superconductor import build
 
 LOG = log.getLogger(__name__)
 
-# Batches of one sweep. The next sweep finds the others.
+# Batches of one sweep. The next sweep finds the other servers.
 MOST = 20
 # Batches that are built at the same time, and seconds that the next batch waits for one of them.
 THREADS, WAIT_S = 4, 20

@@ -197,7 +197,7 @@ class SuperConductor:
         self.world.cells.cell0.db.write(services.beat, [self.conf.host], BINARY, TOPIC)
 
     def discover_hosts(self) -> None:
-        """Map new hosts. A cell that does not answer does not hold up the others."""
+        """Map new hosts. A cell that does not answer does not hold up the other cells."""
 
         def discover(cell: deployment.Cell) -> None:
             try:

@@ -91,7 +91,7 @@ def port_amounts(snapshot: observed.Snapshot) -> dict[tuple[str, str], dict[str,
 
 
 def _below(snapshot: observed.Snapshot, consumer: str, node: str) -> dict[str, Amounts]:
-    """Return what a consumer holds of the providers below a node's."""
+    """Return the allocations of a consumer from the providers below a node's provider."""
     return {
         uuid: amounts
         for uuid, amounts in snapshot.allocations.get(consumer, {}).items()

@@ -41,7 +41,7 @@ def providers(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 def _aggregates(
     snapshot: observed.Snapshot, node: rows.Row, provider: observed.Provider, what: str
 ) -> Iterator[findings.Finding]:
-    """Yield the memberships that our aggregates have; others belong to somebody else."""
+    """Yield a finding if memberships in aggregates of this cloud differ. Others are ignored."""
     ours = {aggregate.uuid for aggregate, _hosts in snapshot.aggregates}
     wanted = {aggregate.uuid for aggregate, hosts in snapshot.aggregates if node.host in hosts}
     found = provider.aggregates & ours
@@ -56,7 +56,7 @@ def _aggregates(
 def _facts(
     node: rows.Row, provider: observed.Provider, what: str, *, disabled: bool
 ) -> Iterator[findings.Finding]:
-    """Yield what the host itself reports. A class without inventory is one it has nothing of."""
+    """Yield findings about inventories that the host reports. It may lack a class entirely."""
     for name, column in SIZES.items():
         total = provider.inventories.get(name, {}).get('total')
         if total is not None and total != getattr(node, column):

@@ -141,7 +141,7 @@ class Reader:
         return found
 
     def _unowned_queues(self, snapshots: list[observed.CellSnapshot]) -> list[tuple[str, str]]:
-        """Return [(bus, queue), ...] of those that are there and have no service."""
+        """Return [(bus, queue), ...] of the existing queues that have no service."""
         return [
             (bus, queue)
             for cell, seen in self._with_broker(snapshots)

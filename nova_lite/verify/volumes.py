@@ -24,11 +24,11 @@ from nova_lite.verify import observed
 
 Finding = findings.Finding
 _V = states.VmState
-# Statuses of a volume that somebody is about to change.
+# Statuses of a volume that an operation is changing.
 PASSING = ('reserved', 'attaching', 'detaching')
 # Statuses in which a volume is not kept for the servers that have it.
 LOST = ('available', 'error')
-# The migration status of a volume to which Cinder copies another one.
+# The migration status of a volume to which Cinder copies another volume.
 TARGET = 'target:'
 # Servers in these states keep the volumes that were reserved for them.
 RESERVING = (_V.SHELVED_OFFLOADED, _V.ERROR, _V.BUILDING)

@@ -289,7 +289,7 @@ class Driver(Protocol):
     def reload(self, conf: cfg.ConfigOpts) -> None:
         """Apply the changed configuration (SIGHUP).
 
-        Raises OSError or ValueError for an invalid one; the former stays in force.
+        Raises OSError or ValueError for an invalid file; the former profile stays in force.
         """
 
     def close(self) -> None:

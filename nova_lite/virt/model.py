@@ -260,7 +260,7 @@ class Inventory:
 class NestedProvider:
     """A resource provider below a node's, such as a network agent has.
 
-    name: part of the name after the node's name; parent: name of another one, None: the node
+    name: part of the name after the node's name; parent: name of its parent, None: the node
     totals: {resource class: amount}
     """
 

@@ -37,7 +37,7 @@ def show(req: request.Request) -> operation.Result:
 
 @operation.operation('POST', PATH, body={'2.1': BODY}, until=UNTIL, faults=FAULTS)
 def create(req: request.Request) -> operation.Result:
-    """Set some properties of an image, and keep the others."""
+    """Set some properties of an image, and keep all other properties."""
     before = _properties(req)
     return {'metadata': _change(req, before, {**before, **req.content})}
 

@@ -62,7 +62,7 @@ def _settle(req: request.Request, server: server_access.Server, listed: set[str]
 
 
 def _detach_lost(req: request.Request, server: server_access.Server, device: rows.Row) -> None:
-    """Detach a volume, unless its attachment was created after the others were listed."""
+    """Detach a volume, unless its attachment was created after the list of attachments was read."""
     try:
         req.app.volume.get_attachment(req.ctxt, device.attachment_id)
         return

@@ -124,7 +124,7 @@ class Viewer:
             self.group_names = self.req.app.network.security_groups.names.of(self.req.ctxt, ids)
 
     def take(self, found: instance_lists.Details) -> None:
-        """Add what `instance_lists.details` gave for one cell."""
+        """Add the result of `instance_lists.details` for a cell."""
         self.devices.update(found['devices'])
         self.faults.update(found['faults'])
         self.tags.update(found['tags'])

@@ -11,7 +11,7 @@ import typing
 from nova_lite import runtime
 
 LIMIT_S = 5
-# Seconds between two runs of the checks; requests in between get the former results.
+# Seconds between two runs of the checks; requests in between get the results of the last run.
 KEPT_S = 2
 NO_ANSWER = f'no answer in {LIMIT_S} s'
 

@@ -63,7 +63,7 @@ def archive(
 def _deleted(
     connection: sa.Connection, last: int, count: int, before: datetime.datetime | None
 ) -> Sequence[rows.Row]:
-    """Return deleted servers, oldest first. last: id of the last row of the former query"""
+    """Return deleted servers, oldest first. last: id of the last row of the query before"""
     conditions: list[rows.Condition] = [INSTANCES.c.deleted.is_(True), INSTANCES.c.id > last]
     if before is not None:
         conditions.append(INSTANCES.c.deleted_at < before)

@@ -55,7 +55,7 @@ def commands(run: Callable[[list[str]], object], words: tuple[str, ...] = ()) ->
 
 
 def _help(words: tuple[str, ...], run: Callable[[list[str]], object]) -> str:
-    """Return what --help prints, with each argument on one line."""
+    """Return the text of --help, with each argument on one line."""
     printed = io.StringIO()
     before = os.environ.get('COLUMNS')
     os.environ['COLUMNS'] = WIDE

@@ -50,7 +50,7 @@ SCHEMA = schemas.Schema(
     ),
     place='fault',
 )
-# The keys that limit how often a fault strikes. An entry has at most one of them.
+# The keys that limit how often a fault strikes. An entry has at most one of these keys.
 LIMITS = ('first', 'nth', 'probability')
 # The error code that makes clients of placement try again.
 CODES = {http.HTTPStatus.CONFLICT: 'placement.concurrent_update'}

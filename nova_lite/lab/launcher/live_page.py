@@ -46,5 +46,8 @@ class LivePage:
             self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
 
     def end(self) -> Callable[[], None]:
-        """End all viewers, and show nothing until `renew`. Return what closes connections."""
+        """End all viewers, and show nothing until `renew`.
+
+        Return a function that closes the connections to the databases.
+        """
         return (lambda: None) if self._page is None else self._page.end()

@@ -89,7 +89,10 @@ class Page:
         )
 
     def end(self) -> Callable[[], None]:
-        """End all viewers, and answer 503 until `renew`. Return what closes the source."""
+        """End all viewers, and answer 503 until `renew`.
+
+        Return a function that closes the source.
+        """
         view, self._view = self._view, None
         if view is None:
             return lambda: None

@@ -128,7 +128,7 @@ class Source:
     def _in_cells(
         self, query: sa.Select[typing.Any]
     ) -> tuple[Iterable[tuple[cells_module.Cell, list[sa.Row[typing.Any]]]], list[str]]:
-        """Return (cell, rows) of the cells that answer, and the names of the others."""
+        """Return (cell, rows) of the cells that answer, and the names of the other cells."""
         answers, silent = cells_module.split(self._reader.cells.scatter(_rows, query))
         return answers.items(), [cell.name for cell in silent]
 

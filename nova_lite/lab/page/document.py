@@ -1,7 +1,7 @@
 """The document that the live page shows: plain values, made of a Reading without I/O.
 
 Of more than MOST_HOSTS hosts it has the sums of each cell and zone, and how many hosts are
-loaded how much; `details` lists the hosts of one of them.
+loaded how much; `details` lists the hosts of a cell or zone.
 """
 
 from collections.abc import Iterable

@@ -100,7 +100,7 @@ class Feed:
             return self._version, self._text
 
     def _run(self) -> None:
-        """Read until no one looks. Who comes in a pause sees what was read before it."""
+        """Read until there is no viewer. A viewer that comes in a pause sees the last values."""
         while True:
             began = runtime.cpu_time()
             text = self._read()

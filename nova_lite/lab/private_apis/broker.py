@@ -28,6 +28,6 @@ def use_transport(scheme: str, path: str) -> None:
 
 
 def deliver(connection: virtual.Transport) -> typing.Callable[[dict[str, typing.Any], str], None]:
-    """Return what hands a message to the consumers of a queue: f(message, queue)."""
+    """Return the function f(message, queue) that hands a message to the consumers of a queue."""
     found: typing.Callable[[dict[str, typing.Any], str], None] = connection._deliver
     return found

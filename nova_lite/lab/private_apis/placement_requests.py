@@ -78,7 +78,7 @@ class Names:
         }
 
     def lend(self, context: typing.Any) -> None:
-        """Give them to one request, and no longer to those before."""
+        """Give the headers to one request only, and take them from the requests before."""
         for name, cache in self._caches.items():
             cache._ctx = context
             setattr(context, name, cache)
@@ -87,7 +87,7 @@ class Names:
 def changes(
     validation: typing.Any, sqlalchemy: typing.Any
 ) -> typing.Iterator[tuple[typing.Any, str, typing.Any]]:
-    """Yield what to change of placement: an object, the name of an attribute, its new value.
+    """Yield the changes of placement: an object, the name of an attribute, its new value.
 
     validation: checks requests instead of the module jsonschema
     sqlalchemy: makes statements instead of the module sqlalchemy

@@ -150,7 +150,7 @@ class Statements:
 
 
 def changes(execute: Executor) -> typing.Iterator[tuple[typing.Any, str, typing.Any]]:
-    """Yield what to change of placement: an object, the name of an attribute, its new value."""
+    """Yield the changes of placement: an object, the name of an attribute, its new value."""
     statements = Statements(execute)
 
     def filtered(context: typing.Any, filters: dict[str, typing.Any]) -> typing.Any:

@@ -15,7 +15,7 @@ from nova_lite import runtime
 
 # A wait of this length does not belong to work in progress: an advance may pass its end.
 LONG_S = 30.0
-# Of a step that is so long, liveness must know: no service could report in between.
+# Liveness must know of a step that is so long, because no service could report during it.
 LEAP_S = 10.0
 
 

@@ -53,7 +53,7 @@ class Services:
         return _body(answer)
 
     def create(self, service: str, path: str, body: Json) -> Json:
-        """Return what a POST has created."""
+        """Create a resource by POST. Return it."""
         (found,) = self.call(service, 'POST', path, body).values()
         return typing.cast(Json, found)
 

@@ -223,7 +223,7 @@ class Clouds:
         _remove(cloud.state_dir)
 
     def close(self) -> None:
-        """Stop all of them, also those of other processes, and remove the directory."""
+        """Stop all clouds, also clouds of other processes, and remove the directory."""
         self._known.clear()
         for entry in os.scandir(self._directory):
             if entry.is_dir():

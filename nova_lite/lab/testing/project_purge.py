@@ -25,7 +25,7 @@ class NotCleaned(exception.Conflict):
 
 
 def clean(cloud: clouds.Cloud, *, project_id: str, user_id: str) -> None:
-    """Delete what the project holds, not the project itself. Raise NotCleaned."""
+    """Delete the resources of a project, not the project itself. Raise NotCleaned."""
     admin = cloud.requests
     _trunks(admin, project_id)
     _servers(admin, cloud.state_dir, project_id)

@@ -30,7 +30,7 @@ def lift(admin: admin_requests.Services, project_id: str, *, defaults: bool) -> 
 
 
 def forget(admin: admin_requests.Services, project_id: str, *, defaults: bool) -> None:
-    """Delete what `lift` has written for a project."""
+    """Delete the quotas that `lift` has written for a project."""
     if not defaults:
         for service, _names in WITH_DEFAULTS:
             admin.delete(service, f'/os-quota-sets/{project_id}')

@@ -371,7 +371,7 @@ class GuestDevices:
             return saga.Pending(detail=f'the server is in task {row.task_state}')
         for method, arguments in calls:
             try:
-                # Hosts know the key, so it keeps the former name of this method.
+                # Hosts know the key, so the key stays although the method was renamed.
                 waits = self._ask(row, method, f'{running or self._name}/settle', arguments)
             except exception.MessagingTimeout as error:
                 if forward:

@@ -137,7 +137,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def held_guests(self, ctxt: Ctxt, host: str, guests: list[str]) -> list[str]:
-        """Return those of the guests (server uuids) that the host has a reason to keep.
+        """Return the subset of guests (server uuids) that the host has a reason to keep.
 
         Either the server is on the host, or an unfinished migration has the host at one end.
         """

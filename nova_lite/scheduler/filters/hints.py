@@ -67,7 +67,7 @@ Operator: typing.TypeAlias = collections.abc.Callable[[list[typing.Any]], bool]
 def _all_pairs(
     function: collections.abc.Callable[[typing.Any, typing.Any], bool],
 ) -> Operator:
-    """Return the first value compared with each of the others."""
+    """Return an operator that is true if `function` holds for the first value and each further."""
     return lambda values: (
         len(values) > 1 and all(function(values[0], other) for other in values[1:])
     )

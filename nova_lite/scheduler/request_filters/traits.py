@@ -145,7 +145,7 @@ def _forbid(spec: request_spec.RequestSpec, name: str) -> str:
 
 
 def _require_known(spec: request_spec.RequestSpec, names: list[str]) -> str | None:
-    """Require traits made from users' values: all of them, or none if one does not exist."""
+    """Require traits made from users' values: all traits, or none if one does not exist."""
     unknown = [name for name in names if name not in _standard_traits()]
     if unknown:
         LOG.error('Trait %s does not exist in placement; not requiring any of %s', unknown, names)

@@ -32,7 +32,7 @@ class Audit:
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world
-        # {cell: the last host that the former run has asked}. The next run continues there.
+        # {cell: the last host that the previous run has asked}. The next run continues there.
         self._last_host: dict[str, str] = collections.defaultdict(str)
 
     def run(self) -> None:

@@ -29,7 +29,7 @@ T = typing.TypeVar('T')
 
 
 def _once(function: Callable[[rules.Behaviour], T]) -> Callable[[rules.Behaviour], T]:
-    """Compute something once for all hosts that behave the same. They share it, unchanged."""
+    """Compute a value once for all hosts with equal behaviour. Nobody may change the value."""
 
     @functools.wraps(function)
     def known(behaviour: rules.Behaviour) -> T:
@@ -138,7 +138,7 @@ def host_ip(node: str) -> str:
 
 
 def volume_connector(node: str, architecture: str) -> model.Json:
-    """Return what a volume service asks of the node."""
+    """Return the connector of the node, which volume services need."""
     return {
         'platform': architecture,
         'os_type': 'linux',

@@ -42,7 +42,7 @@ def power_off(path: str, node: str) -> None:
 
 
 def power_on(path: str, node: str) -> None:
-    """Boot the node; its guests stay shut down until somebody starts them."""
+    """Boot the node. Its guests stay shut down until they are started."""
     with _opened(path) as opened, opened.write() as tx:
         powered, _booted_at = store.node_power(tx, node)
         if not powered:

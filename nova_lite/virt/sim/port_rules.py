@@ -50,7 +50,7 @@ class PortRules:
         self._speed = speed
 
     def draw(self, *, host: str, network: str, port: str) -> Plug | None:
-        """Return what happens to a port that a host is asked to plug; None: it is ACTIVE at once.
+        """Return the event of a port that a host is asked to plug; None: it is ACTIVE at once.
 
         A rule with a probability leaves the other ports to the rules before it.
         """

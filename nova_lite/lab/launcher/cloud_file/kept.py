@@ -78,7 +78,7 @@ def write(settings: layout.Settings, document: documents.Document | None, *, don
 
 
 def require_same(directory: str, document: documents.Document | None) -> bool:
-    """Raise OtherCloud if a file does not describe the cloud that is there, NotDone without a file.
+    """Raise OtherCloud if a file does not describe the existing cloud, NotDone without a file.
 
     Return whether that cloud is to be deleted: its objects were not all created.
     """
