@@ -332,13 +332,15 @@ def _sqlite_engine(url: str, threads: int) -> sqlalchemy.Engine:
     """
     engine = sqlalchemy.create_engine(
         sqlite.with_dialect(sqlalchemy.make_url(url)),
-        poolclass=sqlite_pool.Pool,
+        poolclass=pool.QueuePool,
+        pool_use_lifo=True,
         pool_size=threads,
         max_overflow=threads * 4,
         pool_reset_on_return=None,
         connect_args=sqlite.ARGUMENTS,
         hide_parameters=True,
     )
+    sqlite_pool.close_rested(engine.pool)
     _prepare(engine)
 
     @sqlalchemy.event.listens_for(engine, 'connect')

@@ -6,13 +6,11 @@ import functools
 import typing
 
 from sqlalchemy import engine
-from sqlalchemy import pool
 from sqlalchemy import util
 from sqlalchemy.engine import default
 from sqlalchemy.engine import result as results
 from sqlalchemy.sql import compiler
 from sqlalchemy.sql import selectable
-from sqlalchemy.util import queue
 
 from nova_lite.private_apis import guard
 
@@ -31,11 +29,6 @@ LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
 LIBRARY.has(selectable.Select, '_for_update_arg')
-LIBRARY.keeps(pool.QueuePool, '_pool')
-LIBRARY.keeps(queue.Queue, 'mutex')
-LIBRARY.takes(pool.QueuePool, '_do_return_conn', 'record')
-LIBRARY.has(pool.QueuePool, '_dec_overflow')
-LIBRARY.uses(queue.Queue, '_get', 'queue')
 
 LRUCache = util.LRUCache
 # What makes a row of what the driver fetched.
@@ -91,26 +84,3 @@ def raise_translated(
     is_driver = isinstance(error, connection.dialect.loaded_dbapi.Error)
     text = sql if is_driver or cursor is None else None
     connection._handle_dbapi_exception(error, text, values, cursor, None)
-
-
-def close_first(of: pool.QueuePool, may_go: Callable[[pool.ConnectionPoolEntry], bool]) -> None:
-    """Close the first connections of a pool's queue as long as they may go, but not the last one.
-
-    The queue is a stack: its first one has rested for the longest time.
-    """
-    while (found := _take_first(of, may_go)) is not None:
-        try:
-            found.close()
-        finally:
-            of._dec_overflow()
-
-
-def _take_first(
-    of: pool.QueuePool, may_go: Callable[[pool.ConnectionPoolEntry], bool]
-) -> pool.ConnectionPoolEntry | None:
-    inner: typing.Any = of._pool
-    with inner.mutex:
-        if len(inner.queue) > 1 and may_go(inner.queue[0]):
-            found: pool.ConnectionPoolEntry = inner.queue.popleft()
-            return found
-    return None

@@ -84,9 +84,8 @@ def make_engine(database: str) -> sa.Engine:
     }
     if url.get_backend_name() == 'sqlite':
         arguments = sqlite.ARGUMENTS
-        engine = sa.create_engine(
-            sqlite.with_dialect(url), **pool, poolclass=sqlite_pool.Pool, connect_args=arguments
-        )
+        engine = sa.create_engine(sqlite.with_dialect(url), **pool, connect_args=arguments)
+        sqlite_pool.close_rested(engine.pool)
         sa.event.listen(engine, 'connect', _on_connect)
     else:
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')

@@ -7,6 +7,7 @@ from wsgiref import types as wsgi
 from oslo_config import cfg
 from placement import auth
 import sqlalchemy
+from sqlalchemy import pool
 
 from nova_lite.api import tokens
 from nova_lite.dialects import compiled
@@ -67,7 +68,8 @@ class Tuning:
             return connection
 
         engine.dispose()
-        engine.pool = sqlite_pool.Pool(connect, dialect=engine.dialect)
+        engine.pool = pool.QueuePool(connect, use_lifo=True, dialect=engine.dialect)
+        sqlite_pool.close_rested(engine.pool)
 
     def around(self, application: wsgi.WSGIApplication) -> wsgi.WSGIApplication:
         """Return an application whose requests share names, and are a transaction each."""

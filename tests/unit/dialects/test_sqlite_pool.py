@@ -17,8 +17,9 @@ class PoolTestCase(testtools.TestCase):
         self.clock = self.useFixture(clock.ManualClock())
         path = self.useFixture(fixtures.TempDir()).join('database')
         self.engine = sa.create_engine(
-            f'sqlite:///{path}', poolclass=sqlite_pool.Pool, pool_size=4, max_overflow=1
+            f'sqlite:///{path}', pool_use_lifo=True, pool_size=4, max_overflow=1
         )
+        sqlite_pool.close_rested(self.engine.pool)
         self.addCleanup(self.engine.dispose)
 
     def use(self, count):
@@ -46,12 +47,27 @@ class PoolTestCase(testtools.TestCase):
         self.clock.advance(sqlite_pool.REST_S + 1)
         [used] = self.use(1)
         self.assertEqual([used], list(filter(self.is_open, connections)))
-        self.assertEqual(1, self.engine.pool.checkedin())
 
     def test_the_last_one_stays_open(self):
         [only] = self.use(1)
         self.clock.advance(sqlite_pool.REST_S + 1)
         self.assertEqual([only], self.use(1))
+
+    def test_one_that_is_taken_while_it_is_closed_is_replaced(self):
+        connections = self.use(2)
+        self.clock.advance(sqlite_pool.REST_S + 1)
+        closed = []
+
+        def close(_connection, entry, _proxy):
+            if not closed:
+                closed.append(entry)
+                entry.close()
+
+        sa.event.listen(self.engine.pool, 'checkout', close, insert=True)
+        [used] = self.use(1)
+        self.assertTrue(self.is_open(used))
+        self.assertNotIn(used, connections)
+        self.assertEqual(1, len(closed))
 
     def test_closed_ones_make_room(self):
         """As many as before may be used at the same time."""
