@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.dialects import lean
 from nova_lite.dialects import shapes
+from nova_lite.dialects import writing
 
 # A row of a result. For a type checker its columns are attributes of any type.
 Row: typing.TypeAlias = sa.Row[*tuple[typing.Any, ...]]
@@ -241,7 +242,7 @@ _updating = _once(shapes.updating)
 
 @_once
 def _locking(table: sa.Table, shape: shapes.Shape) -> Select:
-    return _selecting(table, shape).with_for_update()
+    return writing.locking(_selecting(table, shape))
 
 
 def _shape(where: Values) -> shapes.Shape:

@@ -11,9 +11,11 @@ import typing
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
-from nova_lite.private_apis import sqlalchemy as internals
-
 _KEY = 'nova_lite_writes'
+# The option of statements that lock rows.
+_LOCKS = 'nova_lite_locks'
+
+Query = typing.TypeVar('Query', bound='sa.Select[*tuple[typing.Any, ...]]')
 
 Info: typing.TypeAlias = MutableMapping[typing.Any, typing.Any]
 
@@ -50,9 +52,14 @@ def require(info: Info) -> None:
         raise Refused()
 
 
+def locking(query: Query) -> Query:
+    """Return a query that locks its rows until the end of the transaction."""
+    return query.with_for_update().execution_options(**{_LOCKS: True})
+
+
 def is_needed(context: typing.Any) -> bool:
     """Return whether the statement of an execution changes or locks rows. Text is not read."""
-    return context.is_crud or internals.locks(context)
+    return context.is_crud or _LOCKS in context.execution_options
 
 
 def guard(engine: sa.Engine) -> None:

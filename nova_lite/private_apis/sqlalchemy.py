@@ -10,7 +10,6 @@ from sqlalchemy import util
 from sqlalchemy.engine import default
 from sqlalchemy.engine import result as results
 from sqlalchemy.sql import compiler
-from sqlalchemy.sql import selectable
 
 from nova_lite.private_apis import guard
 
@@ -28,7 +27,6 @@ LIBRARY.has(engine.CursorResult, '_metadata')
 LIBRARY.has(results.ResultMetaData, '_effective_processors')
 LIBRARY.has(default.DefaultExecutionContext, '_expanded_parameters')
 LIBRARY.has(compiler.SQLCompiler, '_bind_processors')
-LIBRARY.has(selectable.Select, '_for_update_arg')
 
 LRUCache = util.LRUCache
 # What makes a row of what the driver fetched.
@@ -47,11 +45,6 @@ def backslash_escapes(dialect: engine.Dialect) -> bool | None:
 def is_watched(connection: engine.Connection) -> bool:
     """Return whether events or a log want to know each statement of a connection."""
     return bool(connection._has_events or connection.engine._has_events or connection._echo)
-
-
-def locks(context: default.DefaultExecutionContext) -> bool:
-    """Return whether the statement of an execution is a SELECT ... FOR UPDATE."""
-    return getattr(context.invoked_statement, '_for_update_arg', None) is not None
 
 
 def bind_processors(compiled: compiler.SQLCompiler) -> typing.Mapping[str, typing.Any]:

@@ -47,7 +47,7 @@ TURN = sa.Table(
     'simcloud_turn', METADATA, sa.Column('id', sa.Integer, primary_key=True, autoincrement=False)
 )
 
-_LOCK_TURN = sa.select(TURN).with_for_update()
+_LOCK_TURN = writing.locking(sa.select(TURN))
 
 Id = sa.String(64)
 Name = sa.String(255)

@@ -27,6 +27,8 @@ CATCH_ALL = (
 )
 # A package's front re-exports; tables read better with bare column types.
 NAMES_WELCOME = ('/__init__.py', '/tables.py')
+# Statements that lock rows are known by it.
+PRODUCT, LOCKING = 'nova_lite/', 'nova_lite/dialects/writing.py'
 VAGUE_FILES = ('utils.py', 'helpers.py', 'common.py', 'misc.py')
 
 
@@ -50,6 +52,8 @@ def _judge(path: str, node: ast.AST) -> str | None:
             return _caught(path, node)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return _named(node)
+        case ast.Attribute(attr='with_for_update') if path.startswith(PRODUCT) and path != LOCKING:
+            return 'lock rows by nova_lite.dialects.writing.locking'
         case ast.Raise(exc=ast.Name(id='NotImplementedError')):
             return 'use abc.abstractmethod, or write the method'
     return None

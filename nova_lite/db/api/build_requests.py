@@ -19,6 +19,7 @@ from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
+from nova_lite.dialects import writing
 from nova_lite.saga import retries
 
 TABLE = models.BuildRequest.__table__
@@ -44,21 +45,18 @@ _DUE_BATCHES = (
     .order_by(*_FIRST)
     .limit(_MOST)
 )
-_DUE_OF_BATCH = (
-    sa.select(TABLE.c.id)
-    .where(
+_DUE_OF_BATCH = writing.locking(
+    sa.select(TABLE.c.id).where(
         TABLE.c.reservation_id == sa.bindparam('reservation'),
         _IS_DUE,
         TABLE.c.withdrawn.is_(False),
     )
-    .with_for_update()
 )
-_DUE_WITHDRAWN = (
+_DUE_WITHDRAWN = writing.locking(
     sa.select(TABLE.c.id, TABLE.c.epoch)
     .where(_IS_DUE, TABLE.c.withdrawn.is_(True))
     .order_by(*_FIRST)
     .limit(_MOST)
-    .with_for_update()
 )
 _NEWEST_FIRST = TABLE.c.id.desc()
 

@@ -8,10 +8,11 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.dialects import writing
 from nova_lite.objects import request_spec
 
 TABLE = models.RequestSpec.__table__
-LOCK = sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')).with_for_update()
+LOCK = writing.locking(sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')))
 
 
 def create(connection: sa.Connection, specs: Iterable[request_spec.RequestSpec]) -> None:

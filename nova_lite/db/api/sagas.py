@@ -17,14 +17,14 @@ from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
 from nova_lite.dialects import lean
+from nova_lite.dialects import writing
 from nova_lite.saga import journal
 from nova_lite.saga import retries
 
 TABLE = models.Saga.__table__
 EVENTS = models.SagaEvent.__table__
 _NEWEST = sa.select(TABLE.c.epoch).where(TABLE.c.uuid == sa.bindparam('uuid'))
-_HOLD = _NEWEST.with_for_update()
-# Computed columns, and conditions.
+_HOLD = writing.locking(_NEWEST)
 _WAKE_LATER = {'wake_at': database_clock.after('wake_in_s')}
 _WAKE_NOW = {'wake_at': database_clock.now()}
 _LEASE = {'lease_until': database_clock.after('lease_s')}

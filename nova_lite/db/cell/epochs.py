@@ -17,9 +17,10 @@ from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 from nova_lite.dialects import lean
+from nova_lite.dialects import writing
 
 TABLE = models.SagaEpoch.__table__
-LOCK = sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bindparam('saga')).with_for_update()
+LOCK = writing.locking(sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bindparam('saga')))
 SEEN = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(
     TABLE.c.saga_uuid.in_(sa.bindparam('sagas'))
 )

@@ -21,6 +21,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
+from nova_lite.dialects import writing
 from nova_lite.objects import instance_group
 
 # {server uuid: its hosts}
@@ -41,7 +42,7 @@ _MEMBERS = (
 _SERVERS = _MEMBERS.where(INSTANCES.c.uuid.in_(sa.bindparam('uuids')))
 # A server whose deletion was accepted is no longer a member.
 _GROUP = _MEMBERS.where(INSTANCES.c.group_uuid == sa.bindparam('group'), sa.not_(instances.GOES))
-_HOLD_GROUP = _GROUP.with_for_update()
+_HOLD_GROUP = writing.locking(_GROUP)
 # The record of an evacuation names a requested host before it is chosen.
 _ONLY_REQUESTED = sa.and_(
     MIGRATIONS.c.migration_type == str(states.MigrationType.EVACUATION),

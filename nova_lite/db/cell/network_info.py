@@ -20,6 +20,7 @@ from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.dialects import lean
+from nova_lite.dialects import writing
 
 TABLE = instances.TABLE
 _INFO = sa.select(TABLE.c.network_info).where(
@@ -50,7 +51,7 @@ _ON_HOSTS = sa.select(TABLE.c.uuid, TABLE.c.host, TABLE.c.task_state, TABLE.c.ne
 )
 _UNCHANGED = {'updated_at': TABLE.c.updated_at}
 # The columns that `instances.update` needs before the end of a build, and that `of_build` reads.
-_BUILT = instances.FORMER.add_columns(TABLE.c.network_info, TABLE.c.build).with_for_update()
+_BUILT = writing.locking(instances.FORMER.add_columns(TABLE.c.network_info, TABLE.c.build))
 GROUPS, VERSION = 'security_groups', 'groups_version'
 # Key of a build: entries of ports whose groups the API has changed, because the record of a server
 # has no network information during the build.

@@ -15,7 +15,7 @@ TABLE = sa.Table(
     sa.Column('id', sa.Integer, primary_key=True),
     sa.Column('number', sa.Integer),
 )
-LOCK = sa.select(TABLE.c.number).with_for_update()
+LOCK = writing.locking(sa.select(TABLE.c.number))
 ROW = {'id': 2, 'number': 2}
 STATEMENTS = {
     'insert': lambda c: rows.insert(c, TABLE, ROW),

@@ -98,6 +98,12 @@ class TestConstructs(testtools.TestCase):
         self.assertEqual(1, len(_texts(constructs.check, '', 'nova_lite/utils.py')))
         self.assertEqual(2, len(_texts(constructs.check, 'def do_it(): f()\ndef x_helper(): f()')))
 
+    def test_rows_are_locked_by_one_function(self):
+        text = 'LOCK = QUERY.with_for_update()'
+        self.assertEqual(1, len(_texts(constructs.check, text, 'nova_lite/db/rows.py')))
+        for path in ('nova_lite/dialects/writing.py', 'tests/x.py'):
+            self.assertEqual([], _texts(constructs.check, text, path))
+
     def test_method_left_out(self):
         text = 'def f():\n    raise NotImplementedError\n'
         self.assertEqual(1, len(_texts(constructs.check, text)))
