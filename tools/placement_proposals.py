@@ -22,7 +22,7 @@ import typing
 import requests
 
 from nova_lite import runtime
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.lab.private_apis import placement_requests
 from nova_lite.lab.private_apis import placement_statements
 from nova_lite.lab.tuned_placement import reused
@@ -51,7 +51,7 @@ def changed(names: Sequence[str]) -> Iterator[None]:
     own = []
     changes = (
         *placement_requests.changes(reused.CompiledValidation(), reused.KnownAliases()),
-        *placement_statements.changes(lean),
+        *placement_statements.changes(execute),
     )
     for owner, name, value in changes:
         if not names or name in names:

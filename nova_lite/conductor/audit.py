@@ -25,7 +25,7 @@ from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.lifecycle import searches
 from nova_lite.states import transitions
 
@@ -141,7 +141,7 @@ def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[st
     The hosts' own audit (compute.audit) finds the remains of these moves.
     Source: reference/nova/moves 1.2.
     """
-    return lean.values(connection, _INCOMPLETE, {'before': before})
+    return execute.values(connection, _INCOMPLETE, {'before': before})
 
 
 def _close(connection: sa.Connection, uuids: list[str]) -> None:

@@ -19,7 +19,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.db.cell import shares
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.rpc.methods import conductor as methods
@@ -97,7 +97,7 @@ def beat(
     # A query that names thousands of hosts costs more than reading these few rows of the whole
     # cell.
     ours = set(hosts)
-    found = [row for row in lean.every(connection, _UNUSABLE) if row.host in ours]
+    found = [row for row in execute.every(connection, _UNUSABLE) if row.host in ours]
     # An evacuation begins under a lock on the service's row, which this transaction holds now.
     left = evacuations.sources(connection) & ours
     # Services that are forced down do not count as up in any case.
@@ -159,10 +159,10 @@ def records(
     connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
 ) -> list[methods.HostRecord]:
     """See ConductorAPI.host_records."""
-    query, parameters = _RECORDS, {'hosts': lean.filled(hosts)}
+    query, parameters = _RECORDS, {'hosts': execute.filled(hosts)}
     if uuids is not None:
-        query, parameters['uuids'] = _SOME_RECORDS, lean.filled(uuids)
-    found = [dict(row._mapping) for row in lean.every(connection, query, parameters)]
+        query, parameters['uuids'] = _SOME_RECORDS, execute.filled(uuids)
+    found = [dict(row._mapping) for row in execute.every(connection, query, parameters)]
     for record in found:
         changed = record['updated_at']
         record['updated_at'] = changed and changed.isoformat()

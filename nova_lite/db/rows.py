@@ -3,7 +3,7 @@
 Building a statement takes as long as running it, so statements of the same shape (table, columns
 and kinds of condition, without the values) are built once. Statements of other shapes are constants
 of their modules, with `sa.bindparam` for each value, or results of functions with
-`functools.cache`; `dialects.lean` executes them.
+`functools.cache`; `dialects.execute` executes them.
 
 SQL expressions in arguments of these functions (conditions, columns, orders) are parts of a shape,
 and must be constants as well. `given` has the values of their parameters, by name.
@@ -18,7 +18,7 @@ from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import shapes
 from nova_lite.dialects import writing
 
@@ -57,7 +57,7 @@ def insert(
             )
         statement = _inserting(table, tuple(computed.items()))
         if isinstance(values, dict):
-            lean.insert(connection, statement, values)
+            execute.insert(connection, statement, values)
         else:
             connection.execute(statement, values)
 
@@ -120,17 +120,17 @@ def find(
 ) -> Row | None:
     """Return the row whose columns equal `where`, or None. more: see `get`"""
     query = _selecting(table, _shape(where), more)
-    return lean.first(connection, query, _parameters(where))
+    return execute.first(connection, query, _parameters(where))
 
 
 def one(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row:
     """Return a row that is known to exist."""
-    return lean.one(connection, _selecting(table, _shape(where)), _parameters(where))
+    return execute.one(connection, _selecting(table, _shape(where)), _parameters(where))
 
 
 def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
     """Return the row whose columns equal `where`, locked until the transaction ends; or None."""
-    return lean.first(connection, _locking(table, _shape(where)), _parameters(where))
+    return execute.first(connection, _locking(table, _shape(where)), _parameters(where))
 
 
 def every(
@@ -145,7 +145,7 @@ def every(
 ) -> Sequence[Row]:
     """Return all rows that meet the conditions. more: see `get`"""
     query = _selecting(table, _shape(where), more, conditions=conditions, order_by=order_by)
-    return lean.every(connection, query, {**_parameters(where), **(given or {})})
+    return execute.every(connection, query, {**_parameters(where), **(given or {})})
 
 
 def change(
@@ -167,7 +167,7 @@ def change(
         table, _shape(where), tuple(values), computed=expressions, conditions=conditions
     )
     parameters = {**_parameters(where), **shapes.new_values(values), **(given or {})}
-    return lean.change(connection, statement, parameters)
+    return execute.change(connection, statement, parameters)
 
 
 def swap(
@@ -191,7 +191,7 @@ def swap(
         found = [value for value in allowed if value is not None]
         if found:
             parameters[f'expect_{name}'] = found if len(allowed) > 1 else found[0]
-    if lean.change(connection, statement, parameters) != 1:
+    if execute.change(connection, statement, parameters) != 1:
         row = find(connection, table, **key)
         actual = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
@@ -211,7 +211,7 @@ def delete(
 ) -> int:
     """Delete the rows that meet the conditions. Return their number."""
     statement = _deleting(table, _shape(where), conditions)
-    return lean.change(connection, statement, {**_parameters(where), **(given or {})})
+    return execute.change(connection, statement, {**_parameters(where), **(given or {})})
 
 
 def among(column: sa.Column[typing.Any], name: str, *, many: bool) -> Condition:
@@ -272,4 +272,4 @@ def _parameters(where: Values) -> dict[str, typing.Any]:
 def _parameter(value: object) -> object:
     if not isinstance(value, MANY):
         return value
-    return next(iter(value)) if len(value) == 1 else lean.filled(value)
+    return next(iter(value)) if len(value) == 1 else execute.filled(value)

@@ -1,26 +1,25 @@
-"""Compiled statements, shared by all engines of a process that speak the same dialect.
+"""Compiled statements of SQLite, shared by all engines of a process.
 
-SQLAlchemy keeps them for each engine. A process of nova_lite has an engine for each cell, and an
-embedded cloud several for each daemon, all with the same statements, whose compilation costs more
-than their execution.
+SQLAlchemy keeps them for each engine. An embedded cloud has several engines for each daemon, all
+with the same statements, whose compilation costs more than their execution. What a statement of a
+database server is compiled to depends on settings of the server, so its engines share nothing.
 """
 
 import typing
 
 import sqlalchemy as sa
 
-from nova_lite.private_apis import sqlalchemy as internals
+from nova_lite import runtime
 
+# The key of a statement begins with the dialect of its engine. One that does not is left as it is.
 Key: typing.TypeAlias = tuple[typing.Any, ...]
 # The properties on which a compiled statement depends besides the statement.
 Kind: typing.TypeAlias = tuple[typing.Any, ...]
 
 # Twice what SQLAlchemy keeps for one engine. IN lists of any length count as one statement.
 MOST = 1000
-# Plans of nova_lite.dialects.lean, of some 20 KiB at most, for each length of a list.
-MOST_PLANS = 3000
-_plans: dict[Kind, dict[Key, typing.Any]] = {}
-_statements: internals.LRUCache[Key, typing.Any] = internals.LRUCache(MOST)
+_statements: dict[Key, typing.Any] = {}
+_lock = runtime.Lock()
 
 
 class Shared:
@@ -29,31 +28,24 @@ class Shared:
     def __init__(self, dialect: sa.Dialect) -> None:
         self._dialect = dialect
         self._kind: Kind | None = None
-        self._plans: dict[Key, typing.Any] = {}
 
     def get(self, key: Key) -> typing.Any:
         return _statements.get(self._key(key))
 
     def __setitem__(self, key: Key, statement: typing.Any) -> None:
-        _statements[self._key(key)] = statement
+        with _lock:
+            if len(_statements) >= MOST:
+                del _statements[next(iter(_statements))]
+            _statements[self._key(key)] = statement
 
     def connected(self, *_connection: object) -> None:
         """Keep the kind of the dialect, whose last parts a connection has set."""
         self._kind = self._read_kind()
-        self._plans = _plans.setdefault(self._kind, {})
-
-    def plan(self, key: Key) -> typing.Any:
-        """Return the plan of a statement, or None."""
-        return self._plans.get(key)
-
-    def add_plan(self, key: Key, plan: typing.Any) -> None:
-        """Remember the plan of a statement."""
-        if len(self._plans) >= MOST_PLANS:
-            self._plans.clear()
-        self._plans[key] = plan
 
     def _key(self, key: Key) -> Key:
-        """SQLAlchemy's key, with the kind of the dialect in place of the engine's own."""
+        """Return SQLAlchemy's key, with the kind of the dialect in place of the engine's own."""
+        if key[0] is not self._dialect:
+            return key
         return (self._kind or self._read_kind(), *key[1:])
 
     def _read_kind(self) -> Kind:
@@ -61,21 +53,14 @@ class Shared:
         return (
             type(dialect),
             dialect.server_version_info,
-            getattr(dialect, 'is_mariadb', None),
-            internals.backslash_escapes(dialect),
             dialect.paramstyle,
             dialect.identifier_preparer.initial_quote,
         )
 
 
 def share(engine: sa.Engine) -> None:
-    """Make an engine use the compiled statements of the process."""
-    shared = Shared(engine.dialect)
-    engine.update_execution_options(compiled_cache=shared)
-    sa.event.listen(engine.pool, 'connect', shared.connected)
-
-
-def of(connection: sa.Connection) -> Shared | None:
-    """Return the statements that a connection shares, if it does."""
-    found = connection.get_execution_options().get('compiled_cache')
-    return found if isinstance(found, Shared) else None
+    """Make an engine use the compiled statements of the process, if its database is SQLite."""
+    if engine.dialect.name == 'sqlite':
+        shared = Shared(engine.dialect)
+        engine.update_execution_options(compiled_cache=shared)
+        sa.event.listen(engine.pool, 'connect', shared.connected)

@@ -63,10 +63,7 @@ def is_needed(context: typing.Any) -> bool:
 
 
 def guard(engine: sa.Engine) -> None:
-    """Make an engine refuse statements that a transaction was not declared for.
-
-    `dialects.lean` does so itself. Events of a dialect, unlike an engine's, leave it its plans.
-    """
+    """Make an engine refuse statements that a transaction was not declared for."""
 
     def check(_cursor: object, _sql: str, _values: object, context: typing.Any) -> None:
         if is_needed(context):

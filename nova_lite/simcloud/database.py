@@ -20,7 +20,7 @@ from sqlalchemy.dialects import mysql
 
 from nova_lite import runtime
 from nova_lite.dialects import compiled
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import mariadb
 from nova_lite.dialects import plain_errors
 from nova_lite.dialects import shapes
@@ -155,7 +155,7 @@ class Database:
 
         def in_turn(conn: sa.Connection) -> T:
             if not self._has_one_writer:
-                lean.first(conn, _LOCK_TURN)
+                execute.first(conn, _LOCK_TURN)
             result = function(conn, *args, **kwargs)
             self._check()
             return result
@@ -192,7 +192,7 @@ class Database:
 
 
 def one(
-    conn: sa.Connection, statement: shapes.Select, given: lean.Parameters | None = None
+    conn: sa.Connection, statement: shapes.Select, given: execute.Parameters | None = None
 ) -> Row | None:
     """Return the first row of `statement` as a dict, or None. given: its parameters"""
     row = conn.execute(statement, given).mappings().first()
@@ -200,7 +200,7 @@ def one(
 
 
 def rows(
-    conn: sa.Connection, statement: shapes.Select, given: lean.Parameters | None = None
+    conn: sa.Connection, statement: shapes.Select, given: execute.Parameters | None = None
 ) -> list[Row]:
     """Return the rows of `statement` as dicts. given: its parameters"""
     return [dict(row) for row in conn.execute(statement, given).mappings()]
@@ -213,7 +213,7 @@ def find(
     statement, given = _selecting(table, _shape(values)), _given(values)
     if conditions:
         return one(conn, statement.where(*conditions), given)
-    row = lean.first(conn, statement, given)
+    row = execute.first(conn, statement, given)
     return None if row is None else dict(row._mapping)
 
 
@@ -228,7 +228,7 @@ def find_all(
     statement, given = _selecting(table, _shape(values), tuple(order)), _given(values)
     if conditions:
         return rows(conn, statement.where(*conditions), given)
-    return [dict(row._mapping) for row in lean.every(conn, statement, given)]
+    return [dict(row._mapping) for row in execute.every(conn, statement, given)]
 
 
 def exists(
@@ -238,7 +238,7 @@ def exists(
     statement, given = _finding(table, _shape(values)), _given(values)
     if conditions:
         return conn.execute(statement.where(*conditions), given).first() is not None
-    return lean.first(conn, statement, given) is not None
+    return execute.first(conn, statement, given) is not None
 
 
 def get(conn: sa.Connection, table: sa.Table, **values: typing.Any) -> Row:
@@ -251,7 +251,7 @@ def get(conn: sa.Connection, table: sa.Table, **values: typing.Any) -> Row:
 
 def count(conn: sa.Connection, table: sa.Table, **values: typing.Any) -> int:
     """Return how many rows have these values of columns."""
-    found: int = lean.value(conn, _counting(table, _shape(values)), _given(values))
+    found: int = execute.value(conn, _counting(table, _shape(values)), _given(values))
     return found
 
 
@@ -261,7 +261,7 @@ def grouped(
     """Return {id: [rows of the column's table with that id]}, ordered by the columns in `order`."""
     found: dict[str, list[Row]] = {}
     for some in in_chunks(ids):
-        for row in lean.every(conn, _grouping(column, order), {'some': lean.filled(some)}):
+        for row in execute.every(conn, _grouping(column, order), {'some': execute.filled(some)}):
             values = dict(row._mapping)
             found.setdefault(values[column.name], []).append(values)
     return found
@@ -293,7 +293,7 @@ def insert(conn: sa.Connection, table: sa.Table, **values: typing.Any) -> Row:
     } | values
     if 'updated_at' in table.c:
         row['updated_at'] = row['created_at']
-    lean.insert(conn, _inserting(table), row)
+    execute.insert(conn, _inserting(table), row)
     return row
 
 
@@ -304,7 +304,7 @@ def save(conn: sa.Connection, table: sa.Table, row: Row, **values: typing.Any) -
     key = {column.name: row[column.name] for column in table.primary_key}
     names = tuple(sorted(values))
     new = shapes.new_values({name: values[name] for name in names})
-    lean.change(conn, _updating(table, _shape(key), names), {**_given(key), **new})
+    execute.change(conn, _updating(table, _shape(key), names), {**_given(key), **new})
     return {**row, **values}
 
 
@@ -315,7 +315,7 @@ def delete(
     statement, given = _deleting(table, _shape(values)), _given(values)
     if conditions:
         return conn.execute(statement.where(*conditions), given).rowcount
-    return lean.change(conn, statement, given)
+    return execute.change(conn, statement, given)
 
 
 def in_chunks(items: Iterable[T], size: int = 400) -> Iterator[list[T]]:

@@ -13,7 +13,7 @@ from tests.unit.api.servers import test_create_limits
 from tests.unit.api.servers import test_list
 from tests.unit.api.servers import test_resize_quota
 from tests.unit.db.api import test_saga_events
-from tests.unit.dialects import test_lean
+from tests.unit.dialects import test_execute
 
 MODULES = (
     test_actions,
@@ -21,7 +21,7 @@ MODULES = (
     test_create,
     test_create_devices,
     test_create_limits,
-    test_lean,
+    test_execute,
     test_list,
     test_resize_quota,
     test_saga_events,
@@ -29,7 +29,7 @@ MODULES = (
 HERE = (
     'TestBadInput',
     'TestFilters',
-    'TestLean',
+    'TestExecute',
     'TestLongNotes',
     'TestPages',
     'TestQuota',

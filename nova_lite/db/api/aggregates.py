@@ -18,7 +18,7 @@ from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.db.api import stamps
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Aggregate.__table__
 HOSTS = models.AggregateHost.__table__
@@ -96,13 +96,13 @@ def of_host(connection: sa.Connection, host: str) -> list[Aggregate]:
 def uuids(connection: sa.Connection) -> set[str]:
     """Return the uuids of all aggregates, and of deleted aggregates that are still remembered."""
     # In this order an aggregate that is deleted between the two statements is not missed.
-    existing = set(lean.values(connection, _UUIDS))
+    existing = set(execute.values(connection, _UUIDS))
     return existing | deleted(connection).keys()
 
 
 def uuids_of_host(connection: sa.Connection, host: str) -> set[str]:
     """Return the uuids of the aggregates a host is in."""
-    return set(lean.values(connection, _UUIDS_OF_HOST, {'member': host}))
+    return set(execute.values(connection, _UUIDS_OF_HOST, {'member': host}))
 
 
 def deleted(connection: sa.Connection) -> dict[str, datetime.datetime]:

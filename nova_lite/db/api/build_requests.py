@@ -18,7 +18,7 @@ from nova_lite import exception
 from nova_lite.db import database_clock
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import writing
 from nova_lite.saga import retries
 
@@ -186,10 +186,12 @@ def take_over(
     besides: reservation ids that are not taken over
     Returns {reservation id: [row, ...]} with the raised epochs.
     """
-    due = lean.values(connection, _DUE_BATCHES, {'besides': lean.filled(besides), 'most': limit})
+    due = execute.values(
+        connection, _DUE_BATCHES, {'besides': execute.filled(besides), 'most': limit}
+    )
     batches = {}
     for reservation_id in dict.fromkeys(due):
-        mine = lean.values(connection, _DUE_OF_BATCH, {'reservation': reservation_id})
+        mine = execute.values(connection, _DUE_OF_BATCH, {'reservation': reservation_id})
         rows.change(connection, TABLE, {}, computed=_TAKEN, given={'lease_s': lease_s}, id=mine)
         found = rows.every(connection, TABLE, order_by=TABLE.c.id, id=mine)
         if found:
@@ -204,7 +206,7 @@ def take_over_withdrawn(
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
     """
-    due = lean.every(connection, _DUE_WITHDRAWN, {'most': limit})
+    due = execute.every(connection, _DUE_WITHDRAWN, {'most': limit})
     for key, epoch in due:
         pause_s = retries.pause_s(epoch, lease_s, retries.LONGEST_LEASE_S)
         lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': pause_s}}

@@ -14,7 +14,7 @@ from nova_lite.db import paging
 from nova_lite.db import patterns
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Flavor.__table__
 PROJECTS = models.FlavorProject.__table__
@@ -51,7 +51,7 @@ def get(connection: sa.Connection, flavorid: str, project_id: str | None = None)
     query, parameters = _BY_FLAVORID, {'flavorid': flavorid}
     if project_id is not None:
         query, parameters['project'] = _USABLE_BY_FLAVORID, project_id
-    row = lean.first(connection, query, parameters)
+    row = execute.first(connection, query, parameters)
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
     return row

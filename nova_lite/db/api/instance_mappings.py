@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.InstanceMapping.__table__
 SAGAS = models.Saga.__table__
@@ -125,7 +125,7 @@ def set_size(connection: sa.Connection, uuid: str, vcpus: int, memory_mb: int) -
 
 def counted(connection: sa.Connection, uuid: str) -> Size | None:
     """Return {'vcpus', 'memory_mb'} of a server's usage in quotas; None if it does not count."""
-    found = lean.first(connection, _COUNTED, {'uuid': uuid})
+    found = execute.first(connection, _COUNTED, {'uuid': uuid})
     return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
 
 
@@ -141,7 +141,7 @@ def usage(
     query, parameters = _USAGE, {'project': project_id}
     if user_id is not None:
         query, parameters['user'] = _USAGE_OF_USER, user_id
-    count, vcpus, memory_mb = lean.one(connection, query, parameters)
+    count, vcpus, memory_mb = execute.one(connection, query, parameters)
     return int(count), int(vcpus), int(memory_mb)
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.PortChange.__table__
 _AFTER = (
@@ -30,13 +30,13 @@ def add(connection: sa.Connection, instance_uuid: str, lost: Iterable[str] = ())
 def lost(connection: sa.Connection, instance_uuid: str) -> set[str]:
     """Return the ids of the lost ports that are noted for a server."""
     return {
-        port_id for port_id in lean.values(connection, _LOST, {'uuid': instance_uuid}) if port_id
+        port_id for port_id in execute.values(connection, _LOST, {'uuid': instance_uuid}) if port_id
     }
 
 
 def after(connection: sa.Connection, change_id: int, most: int) -> Sequence[rows.Row]:
     """Return at most `most` changes with ids greater than `change_id`, in order."""
-    return lean.every(connection, _AFTER, {'after_id': change_id, 'most': most})
+    return execute.every(connection, _AFTER, {'after_id': change_id, 'most': most})
 
 
 def count_try(connection: sa.Connection, change_id: int) -> None:

@@ -16,7 +16,7 @@ from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import writing
 from nova_lite.saga import journal
 from nova_lite.saga import retries
@@ -140,7 +140,7 @@ def events(connection: sa.Connection, uuid: str) -> Sequence[rows.Row]:
 
 def lag_s(connection: sa.Connection) -> float:
     """Return the seconds by which the most overdue saga is late; 0 if none is."""
-    found = lean.every(connection, _LATE)
+    found = execute.every(connection, _LATE)
     # A saga with an owner is not late before its lease has expired. A time far in the future was
     # written before the clock was set back.
     late: list[float] = [(now - max(filter(None, times))).total_seconds() for now, *times in found]
@@ -166,12 +166,12 @@ def require_newest(connection: sa.Connection, ctxt: context.RequestContext) -> N
 
 def hold(connection: sa.Connection, ctxt: context.RequestContext) -> None:
     """Raise StaleEpoch as `require_newest`. A takeover waits until the transaction ends."""
-    _require_equal(lean.value(connection, _HOLD, {'uuid': ctxt.saga}), ctxt)
+    _require_equal(execute.value(connection, _HOLD, {'uuid': ctxt.saga}), ctxt)
 
 
 def _newest(connection: sa.Connection, uuid: str | None) -> int | None:
     """Return the epoch of a saga; None if the saga does not exist."""
-    newest: int | None = lean.value(connection, _NEWEST, {'uuid': uuid})
+    newest: int | None = execute.value(connection, _NEWEST, {'uuid': uuid})
     return newest
 
 
@@ -349,7 +349,7 @@ def _acquire(
         return None
     epoch = before.epoch + 1
     now = {'newest': epoch, 'holder': owner, 'lease_s': lease_s}
-    if not lean.change(connection, _ACQUIRE, {'of': uuid, 'before': before.epoch, **now}):
+    if not execute.change(connection, _ACQUIRE, {'of': uuid, 'before': before.epoch, **now}):
         return None
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
@@ -397,4 +397,4 @@ def _change(
 
 
 def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:
-    return lean.values(connection, _FIRST_DUE, {'most': limit})
+    return execute.values(connection, _FIRST_DUE, {'most': limit})

@@ -16,7 +16,7 @@ from nova_lite import exception
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.InstanceGroup.__table__
 MEMBERS = models.InstanceGroupMember.__table__
@@ -93,7 +93,7 @@ def destroy(connection: sa.Connection, uuid: str, project_id: str | None = None)
 
 def members(connection: sa.Connection, group_ids: Iterable[int]) -> dict[int, list[str]]:
     """Return {group id: [server uuid, ...]} of several groups, without empty groups."""
-    found = lean.every(connection, _MEMBERS, {'groups': lean.filled(group_ids)})
+    found = execute.every(connection, _MEMBERS, {'groups': execute.filled(group_ids)})
     grouped: dict[int, list[str]] = {}
     for row in found:
         grouped.setdefault(row.group_id, []).append(row.instance_uuid)
@@ -142,4 +142,4 @@ def leave(connection: sa.Connection, uuids: Iterable[str]) -> int:
 def groups_of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
     """Return {server uuid: uuid of its group} of the servers in a group."""
     many, parameter = rows.one_or_many(list(uuids))
-    return dict(lean.every(connection, _groups(many), {'uuids': parameter}))
+    return dict(execute.every(connection, _groups(many), {'uuids': parameter}))

@@ -9,7 +9,7 @@ from nova_lite import exception
 from nova_lite.db import paging
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = actions.ACTIONS
 # Actions that make an image of a server.
@@ -81,14 +81,14 @@ def page(
 def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action: str) -> bool:
     """Return whether `action` was requested after the server's action of a request."""
     values = {'uuid': uuid, 'request': request_id, 'action': action}
-    return lean.value(connection, _FOLLOWING, values) is not None
+    return execute.value(connection, _FOLLOWING, values) is not None
 
 
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
-    return bool(lean.value(connection, _COPYING, {'uuid': uuid}))
+    return bool(execute.value(connection, _COPYING, {'uuid': uuid}))
 
 
 def is_deleting(connection: sa.Connection, uuid: str) -> bool:
     """Return whether a deletion of the server has begun, so that its guest may be destroyed."""
-    return bool(lean.value(connection, _DELETING, {'uuid': uuid}))
+    return bool(execute.value(connection, _DELETING, {'uuid': uuid}))

@@ -14,7 +14,7 @@ from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 ACTIONS = models.InstanceAction.__table__
 EVENTS = models.InstanceActionEvent.__table__
@@ -88,7 +88,7 @@ def find(connection: sa.Connection, uuid: str, request_id: str, action: str) -> 
 
 def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the newest action of a server, or None."""
-    return lean.first(connection, _NEWEST_OF_SERVER, {'uuid': uuid})
+    return execute.first(connection, _NEWEST_OF_SERVER, {'uuid': uuid})
 
 
 def asked(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row | None:
@@ -99,7 +99,7 @@ def asked(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row | N
     seen, key = known.of(connection), (uuid, request_id)
     found: rows.Row | None = seen.get(key)
     if found is None:
-        found = lean.first(connection, NEWEST_OF_REQUEST, {'uuid': uuid, 'request': request_id})
+        found = execute.first(connection, NEWEST_OF_REQUEST, {'uuid': uuid, 'request': request_id})
         if found is not None:
             seen[key] = found
     return found

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 DEVICES = models.BlockDevice.__table__
 TAGS = models.Tag.__table__
@@ -46,7 +46,7 @@ def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, 
 def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[tuple[str, bool]]]:
     """Return {server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
     many, parameter = rows.one_or_many(list(uuids))
-    found = lean.every(connection, _volumes(many), {'uuids': parameter})
+    found = execute.every(connection, _volumes(many), {'uuids': parameter})
     grouped: dict[str, list[tuple[str, bool]]] = {}
     for uuid, volume_id, delete_on_termination in found:
         grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))

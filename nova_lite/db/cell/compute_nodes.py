@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.ComputeNode.__table__
 _HOSTS = sa.select(TABLE.c.host)
@@ -41,7 +41,7 @@ def hosts(connection: sa.Connection) -> set[str]:
 
 def names(connection: sa.Connection) -> Sequence[rows.Row]:
     """Return the uuid, the host and the hypervisor_hostname of each node."""
-    return lean.every(connection, _NAMES)
+    return execute.every(connection, _NAMES)
 
 
 def get(connection: sa.Connection, uuid: str) -> rows.Row:

@@ -16,7 +16,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import migrations
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 Columns: typing.TypeAlias = dict[str, typing.Any]
 
@@ -139,7 +139,7 @@ def _write_actions(
     """
     rows.insert(connection, actions.ACTIONS, [action for action, _events in found])
     # They are numbered in their order.
-    numbers = lean.values(connection, _NUMBERS, {'uuid': uuid})[-len(found) :]
+    numbers = execute.values(connection, _NUMBERS, {'uuid': uuid})[-len(found) :]
     events = [
         {**event, 'action_id': number}
         for number, (_action, of_action) in zip(numbers, found, strict=True)

@@ -16,7 +16,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import writing
 
 TABLE = models.SagaEpoch.__table__
@@ -46,12 +46,12 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:
     """Return {uuid: newest epoch} of the known sagas, without a lock."""
-    return dict(lean.every(connection, SEEN, {'sagas': lean.filled(sagas)}))
+    return dict(execute.every(connection, SEEN, {'sagas': execute.filled(sagas)}))
 
 
 def _lock(connection: sa.Connection, saga: str) -> int | None:
     """Return the newest epoch, or None. Newer epochs wait until this transaction ends."""
-    newest: int | None = lean.value(connection, LOCK, {'saga': saga})
+    newest: int | None = execute.value(connection, LOCK, {'saga': saga})
     return newest
 
 

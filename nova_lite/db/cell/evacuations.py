@@ -10,7 +10,7 @@ from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import models
 from nova_lite.db.cell import services
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Migration.__table__
 Status = states.MigrationStatus
@@ -25,7 +25,7 @@ _SOURCES = sa.select(TABLE.c.source_compute).where(
 
 def sources(connection: sa.Connection) -> set[str]:
     """Return all hosts of the cell that have not cleaned up after an evacuation."""
-    return set(lean.values(connection, _SOURCES))
+    return set(execute.values(connection, _SOURCES))
 
 
 def not_cleaned(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:

@@ -12,7 +12,7 @@ from nova_lite import states
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 # A server's uuid, host, node and flavor, as a move in progress holds them.
 Moving: typing.TypeAlias = tuple[str, str, str, dict[str, typing.Any]]
@@ -62,7 +62,7 @@ _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_proper
 
 def deletions(connection: sa.Connection) -> dict[str, int]:
     """Return {host: how many servers it has to delete}."""
-    return {row[0]: row[1] for row in lean.every(connection, _DELETIONS)}
+    return {row[0]: row[1] for row in execute.every(connection, _DELETIONS)}
 
 
 def by_node(
@@ -90,7 +90,7 @@ def moving(connection: sa.Connection) -> list[Moving]:
     holds its destination.
     """
     held = []
-    for row in lean.every(connection, _MOVING):
+    for row in execute.every(connection, _MOVING):
         if row.cross_cell_move and row.host is not None:
             continue
         if row.host == row.dest_compute:
@@ -106,14 +106,14 @@ def hosts_of(connection: sa.Connection, uuids: Collection[str]) -> dict[str, str
     """Return {server uuid: host} of the existing servers; None for a server without a host."""
     if not uuids:
         return {}
-    return dict(lean.every(connection, _HOSTS, {'uuids': lean.filled(uuids)}))
+    return dict(execute.every(connection, _HOSTS, {'uuids': execute.filled(uuids)}))
 
 
 def over(connection: sa.Connection, uuids: Collection[str]) -> set[str]:
     """Return the servers of `uuids` that are deleted in this cell, or have no task in it."""
     if not uuids:
         return set()
-    return set(lean.values(connection, _OVER, {'uuids': lean.filled(uuids)}))
+    return set(execute.values(connection, _OVER, {'uuids': execute.filled(uuids)}))
 
 
 def image_properties(
@@ -123,6 +123,6 @@ def image_properties(
     counted: collections.defaultdict[
         tuple[str, str], collections.Counter[tuple[str, str | None]]
     ] = collections.defaultdict(collections.Counter)
-    for host, node, properties in lean.every(connection, _IMAGES):
+    for host, node, properties in execute.every(connection, _IMAGES):
         counted[host, node].update((properties or {}).items())
     return dict(counted)

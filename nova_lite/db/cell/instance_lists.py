@@ -22,7 +22,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
 from nova_lite.db.cell import services
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Instance.__table__
 TAGS = models.Tag.__table__
@@ -220,7 +220,7 @@ def details(
     """
     uuids = list(uuids)
     many, parameter = rows.one_or_many(uuids)
-    found = lean.every(connection, _shown(tuple(columns), many), {'uuids': parameter})
+    found = execute.every(connection, _shown(tuple(columns), many), {'uuids': parameter})
     failed = [row.uuid for row in found if row.vm_state in ('error', 'deleted')]
     seen = {row.host for row in found if row.host}
     return {

@@ -14,7 +14,7 @@ from nova_lite.db import known
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.states import transitions
 
 TABLE = models.Instance.__table__
@@ -185,7 +185,7 @@ def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Se
 
 def places(connection: sa.Connection) -> Sequence[rows.Row]:
     """Return uuid, host, node, vm_state and task_state of all servers, including hidden copies."""
-    return lean.every(connection, _PLACES)
+    return execute.every(connection, _PLACES)
 
 
 def settled(connection: sa.Connection) -> Sequence[rows.Row]:
@@ -195,12 +195,12 @@ def settled(connection: sa.Connection) -> Sequence[rows.Row]:
 
 def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Return rows of id, uuid, display_name, host and node of the servers on the hosts."""
-    return lean.every(connection, _BRIEF, {'hosts': lean.filled(hosts)})
+    return execute.every(connection, _BRIEF, {'hosts': execute.filled(hosts)})
 
 
 def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
     """Return the number of servers on the hosts together, including hidden copies."""
-    return connection.execute(_COUNT_ON, {'hosts': lean.filled(hosts)}).scalar_one()
+    return connection.execute(_COUNT_ON, {'hosts': execute.filled(hosts)}).scalar_one()
 
 
 def update(
@@ -258,7 +258,7 @@ def _expected(
 
 
 def _former(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    return lean.first(connection, FORMER, {'uuid': uuid})
+    return execute.first(connection, FORMER, {'uuid': uuid})
 
 
 def _swap(
@@ -327,8 +327,8 @@ def changed_between(
     """
     parameters = {'until': until, 'after_id': after_id, 'most': limit}
     if since is None:
-        return lean.every(connection, _CHANGED_UNTIL, parameters)
-    return lean.every(connection, _CHANGED_BETWEEN, {**parameters, 'since': since})
+        return execute.every(connection, _CHANGED_UNTIL, parameters)
+    return execute.every(connection, _CHANGED_BETWEEN, {**parameters, 'since': since})
 
 
 def purge(connection: sa.Connection, uuid: str) -> None:
@@ -389,10 +389,10 @@ def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int,
     """
     return {
         (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
-        for host, node, count, vcpus, memory_mb, disk_gb in lean.every(connection, _USAGE)
+        for host, node, count, vcpus, memory_mb, disk_gb in execute.every(connection, _USAGE)
     }
 
 
 def busy_by_host(connection: sa.Connection) -> dict[str, int]:
     """Return {host: number of servers with a task}."""
-    return {host: int(count) for host, count in lean.every(connection, _BUSY)}
+    return {host: int(count) for host, count in execute.every(connection, _BUSY)}

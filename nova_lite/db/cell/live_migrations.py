@@ -14,7 +14,7 @@ from nova_lite import context
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE, _INSTANCES = models.Migration.__table__, models.Instance.__table__
 Status = states.MigrationStatus
@@ -79,13 +79,13 @@ def newest(connection: sa.Connection, instance_uuids: Iterable[str]) -> dict[str
 def ahead(connection: sa.Connection, row: rows.Row) -> int:
     """Return the number of live migrations that leave the same host, or have waited longer."""
     values = {'source': row.source_compute, 'own': row.id}
-    count: int = lean.value(connection, _AHEAD, values)
+    count: int = execute.value(connection, _AHEAD, values)
     return count
 
 
 def next_waiting(connection: sa.Connection, host: str) -> str | None:
     """Return the uuid of the live migration that has waited longest to leave a host, or None."""
-    uuid: str | None = lean.value(connection, _NEXT_WAITING, {'source': host})
+    uuid: str | None = execute.value(connection, _NEXT_WAITING, {'source': host})
     return uuid
 
 

@@ -10,7 +10,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Migration.__table__
 # Key in `data` of an undone move: {'host', 'node'} of a destination that could not be called to
@@ -91,7 +91,7 @@ def of_instance(
 
 def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the newest migration of a server, or None."""
-    return lean.first(connection, _NEWEST, {'uuid': uuid})
+    return execute.first(connection, _NEWEST, {'uuid': uuid})
 
 
 def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:

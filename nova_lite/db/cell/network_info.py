@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import writing
 
 TABLE = instances.TABLE
@@ -61,23 +61,23 @@ Info: typing.TypeAlias = list[dict[str, typing.Any]]
 
 def of(connection: sa.Connection, uuid: str) -> Info:
     """Return the network information of a server that is neither deleted nor hidden, or []."""
-    found = lean.value(connection, _INFO, {'uuid': uuid})
+    found = execute.value(connection, _INFO, {'uuid': uuid})
     return found or []
 
 
 def page(connection: sa.Connection, after_id: int, most: int) -> Sequence[rows.Row]:
     """Return id, uuid, task and network information of servers with ids greater than `after_id`."""
-    return lean.every(connection, _PAGE, {'after_id': after_id, 'most': most})
+    return execute.every(connection, _PAGE, {'after_id': after_id, 'most': most})
 
 
 def hosts_after(connection: sa.Connection, host: str, most: int) -> list[str]:
     """Return at most `most` hosts with servers, in the order of their names, after `host`."""
-    return list(lean.values(connection, _HOSTS, {'after': host, 'most': most}))
+    return list(execute.values(connection, _HOSTS, {'after': host, 'most': most}))
 
 
 def on_hosts(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Return uuid, host, task and network information of the servers of hosts."""
-    return lean.every(connection, _ON_HOSTS, {'hosts': lean.filled(hosts)})
+    return execute.every(connection, _ON_HOSTS, {'hosts': execute.filled(hosts)})
 
 
 def merged(recorded: Info | None, info: Info) -> Info:
@@ -99,7 +99,7 @@ def _with_newer_groups(
 
 def lock_built(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the row of a server whose build ends, for `instances.update` and `of_build`."""
-    return lean.first(connection, _BUILT, {'uuid': uuid})
+    return execute.first(connection, _BUILT, {'uuid': uuid})
 
 
 def of_build(row: rows.Row | None, info: Info) -> Info:

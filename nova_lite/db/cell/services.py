@@ -21,7 +21,7 @@ from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.cell import models
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 
 TABLE = models.Service.__table__
 COMPUTE, CONDUCTOR = 'nova-compute', 'nova-conductor'
@@ -131,7 +131,7 @@ def beat(
         _forget_future(connection)
     if found == len(hosts):
         return set()
-    known = set(lean.values(connection, _KNOWN, {'binary': binary, 'hosts': hosts}))
+    known = set(execute.values(connection, _KNOWN, {'binary': binary, 'hosts': hosts}))
     missing = set(hosts) - known
     adding = missing if starting is None else missing.intersection(starting)
     found_new = [host for host in hosts if host in adding]
@@ -173,7 +173,7 @@ def _add(
 
 def _forget_future(connection: sa.Connection) -> None:
     """Reset heartbeats in the future, after the clock was set back."""
-    ahead = lean.values(connection, _AHEAD)
+    ahead = execute.values(connection, _AHEAD)
     if ahead:
         rows.change(connection, TABLE, {}, computed=_HEARD_NOW, id=ahead)
 
@@ -185,7 +185,9 @@ def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Ro
 
 def served(connection: sa.Connection, hosts: Iterable[str]) -> set[str]:
     """Return the hosts that have a compute service."""
-    return set(lean.values(connection, _KNOWN, {'binary': COMPUTE, 'hosts': lean.filled(hosts)}))
+    return set(
+        execute.values(connection, _KNOWN, {'binary': COMPUTE, 'hosts': execute.filled(hosts)})
+    )
 
 
 def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Row | None:
@@ -318,12 +320,12 @@ def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[st
 
     besides: hosts that are not changed. Return the number of changed hosts.
     """
-    now, newest = lean.one(connection, _CONDUCTORS)
+    now, newest = execute.one(connection, _CONDUCTORS)
     if newest is None or (now - newest).total_seconds() <= down_time_s * DEAF:
         return 0
     since = newest - datetime.timedelta(seconds=down_time_s)
     silent: dict[int, list[str]] = {}
-    for host, seen in lean.every(connection, _HEARD_SINCE, {'since': since}):
+    for host, seen in execute.every(connection, _HEARD_SINCE, {'since': since}):
         if host not in besides:
             # Whole seconds, so that there are few updates for many hosts.
             seconds = max(0, round((newest - seen).total_seconds()))
@@ -337,5 +339,5 @@ def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[st
 
 def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
     """Return the lowest version of the services of `binary`; None if there are none."""
-    oldest: int | None = lean.value(connection, _OLDEST, {'binary': binary})
+    oldest: int | None = execute.value(connection, _OLDEST, {'binary': binary})
     return oldest

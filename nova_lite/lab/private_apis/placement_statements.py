@@ -79,7 +79,7 @@ _filtered_traits = trait._get_all_filtered_from_db
 
 
 class Executor(typing.Protocol):
-    """Executes statements that are constants; see `dialects.lean`."""
+    """Executes statements that are constants; see `dialects.execute`."""
 
     def first(
         self, connection: sa.Connection, statement: sa.Executable, given: typing.Any

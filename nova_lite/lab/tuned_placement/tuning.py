@@ -11,7 +11,7 @@ from sqlalchemy import pool
 
 from nova_lite.api import tokens
 from nova_lite.dialects import compiled
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import sqlite_pool
 from nova_lite.lab.private_apis import placement_requests
 from nova_lite.lab.private_apis import placement_statements
@@ -41,7 +41,7 @@ class Tuning:
         """Replace functions and names of placement's modules."""
         for owner, name, value in (
             *placement_requests.changes(VALIDATION, reused.KnownAliases()),
-            *placement_statements.changes(lean),
+            *placement_statements.changes(execute),
         ):
             self._own.append((owner, name, getattr(owner, name)))
             setattr(owner, name, value)

@@ -6,7 +6,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import runtime
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
@@ -246,13 +246,13 @@ _GENERATION = sa.select(generation.c.value)
 
 def touch(conn: sa.Connection) -> None:
     """Increase the generation, which makes every process forget its cached tokens."""
-    if not lean.change(conn, _INCREASE):
+    if not execute.change(conn, _INCREASE):
         conn.execute(generation.insert().values(id=1, value=1))
 
 
 def current_generation(conn: sa.Connection) -> int:
     """Return a number that increases whenever a cached token may have become invalid."""
-    return lean.value(conn, _GENERATION) or 0
+    return execute.value(conn, _GENERATION) or 0
 
 
 def kind_of(table: sa.Table) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import shapes
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import caller as callers
@@ -51,8 +51,8 @@ def seen(
     """Return `rows` as the caller sees them: shared or external also by policies."""
     known = {row['id']: row for row in rows}
     for some in database.in_chunks(known):
-        given = {'targets': _targets(caller), 'some': lean.filled(some)}
-        for object_id, action in lean.every(conn, _OF_OBJECTS, given):
+        given = {'targets': _targets(caller), 'some': execute.filled(some)}
+        for object_id, action in execute.every(conn, _OF_OBJECTS, given):
             known[object_id] = known[object_id] | {ATTRIBUTES[action]: True}
     return list(known.values())
 

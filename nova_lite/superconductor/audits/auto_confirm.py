@@ -21,7 +21,7 @@ from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.lifecycle import intents
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
@@ -167,7 +167,7 @@ def finished(connection: sa.Connection) -> list[tuple[rows.Row, '_Server | None'
 
     It is one statement with few columns, because it runs often and there may be many moves.
     """
-    found = lean.every(connection, _FINISHED)
+    found = execute.every(connection, _FINISHED)
     return [(row, _Server(*row[-len(_OF_SERVER) :]) if row.server_uuid else None) for row in found]
 
 

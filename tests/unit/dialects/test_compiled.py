@@ -2,7 +2,6 @@
 
 import fixtures
 import sqlalchemy as sa
-from sqlalchemy.dialects import mysql
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import default
 import testtools
@@ -52,22 +51,28 @@ class SharedTest(testtools.TestCase):
         self.assertEqual([default.DefaultDialect.CACHE_HIT], hits)
 
     def test_another_dialect_has_its_own(self):
-        key = (None, self.id(), (), False, False)
-        for kind in (sqlite, mysql):
-            self.assertIsNone(compiled.Shared(kind.dialect()).get(key))
-        compiled.Shared(sqlite.dialect())[key] = 'for SQLite'
-        self.assertEqual('for SQLite', compiled.Shared(sqlite.dialect()).get(key))
-        self.assertIsNone(compiled.Shared(mysql.dialect()).get(key))
-        told = mysql.dialect()
-        told.server_version_info = (8, 4)
-        compiled.Shared(told)[key] = 'for MySQL 8.4'
-        self.assertIsNone(compiled.Shared(mysql.dialect()).get(key))
+        first, second, told = (sqlite.dialect() for _each in range(3))
+        told.server_version_info = (3, 99)
+        compiled.Shared(first)[first, self.id()] = 'for SQLite'
+        self.assertEqual('for SQLite', compiled.Shared(second).get((second, self.id())))
+        self.assertIsNone(compiled.Shared(told).get((told, self.id())))
 
-    def test_plans_are_few(self):
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.dialects.compiled.MOST_PLANS', 3))
+    def test_a_key_of_another_form(self):
+        """Engines do not share it."""
         shared = compiled.Shared(sqlite.dialect())
-        for length in range(10):
-            shared.add_plan((THING, ('ids',), (length,)), 'a plan')
-            self.assertEqual('a plan', shared.plan((THING, ('ids',), (length,))))
-        self.assertIsNone(shared.plan((THING, ('ids',), (0,))))
-        self.assertLessEqual(len(shared._plans), 3)
+        shared[self.id(), 'of one engine'] = 'kept'
+        self.assertEqual('kept', shared.get((self.id(), 'of one engine')))
+
+    def test_servers_have_their_own(self):
+        engine = sa.create_engine('postgresql+psycopg://localhost/x')
+        compiled.share(engine)
+        self.assertNotIn('compiled_cache', engine.get_execution_options())
+
+    def test_statements_are_few(self):
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.dialects.compiled._statements', {}))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.dialects.compiled.MOST', 3))
+        dialect = sqlite.dialect()
+        shared = compiled.Shared(dialect)
+        for number in range(5):
+            shared[dialect, number] = number
+        self.assertEqual([None, None, 2, 3, 4], [shared.get((dialect, n)) for n in range(5)])

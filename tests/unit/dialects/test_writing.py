@@ -6,7 +6,7 @@ import testtools
 
 from nova_lite.db import rows
 from nova_lite.db import transactions
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from nova_lite.dialects import writing
 
 TABLE = sa.Table(
@@ -29,7 +29,7 @@ STATEMENTS = {
     'delete': lambda c: rows.delete(c, TABLE, id=2),
     'lock': lambda c: rows.lock(c, TABLE, id=1),
     'lock by hand': lambda c: c.execute(LOCK),
-    'lock by a plan': lambda c: lean.first(c, LOCK),
+    'lock for the first row': lambda c: execute.first(c, LOCK),
     'change by hand': lambda c: c.execute(TABLE.update().values(number=7)),
     'change many': lambda c: c.execute(
         TABLE.update().where(TABLE.c.id == sa.bindparam('key')), [{'key': 1, 'number': 8}] * 2
@@ -54,10 +54,10 @@ class ReadingTest(testtools.TestCase):
         found = self.database.read(rows.every, TABLE)
         self.assertEqual([(1, 1)], [tuple(row) for row in found])
 
-    def test_statements_that_are_new(self):
+    def test_statements_that_change_or_lock(self):
         self.assert_refused()
 
-    def test_statements_that_have_a_plan(self):
+    def test_statements_that_are_known(self):
         def undone(connection):
             for statement in STATEMENTS.values():
                 with connection.begin_nested() as savepoint:

@@ -1,4 +1,4 @@
-"""Statements that are executed by a plan do what SQLAlchemy does.
+"""Statements that are executed, and what is returned of their results.
 
 tests/functional_rabbit/test_api_databases.py runs these cases over database servers.
 """
@@ -10,8 +10,7 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite.db.api import models
-from nova_lite.dialects import compiled
-from nova_lite.dialects import lean
+from nova_lite.dialects import execute
 from tests.fixtures import database
 
 FLAVORS = models.Flavor.__table__
@@ -40,44 +39,19 @@ def flavor(name, **values):
     return {'flavorid': name, 'name': name, **SIZES, **values}
 
 
-class TestLean(testtools.TestCase):
+class TestExecute(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.database = self.useFixture(database.ApiDatabase())
         self.read, self.write = self.database.read, self.database.write
         for name in 'ab':
-            self.write(lean.insert, ADD, flavor(name))
-        self.contexts = []
-
-    def count(self, connection):
-        """Note each statement that SQLAlchemy executes on a connection from now on."""
-        contexts = self.contexts
-
-        class Noted(connection.dialect.execution_ctx_cls):
-            def pre_exec(self):
-                contexts.append(self.statement)
-                super().pre_exec()
-
-        connection.dialect.execution_ctx_cls = Noted
-
-    def test_a_known_statement_needs_no_context(self):
-        def twice(connection):
-            found = [lean.first(connection, BY_NAME, {'name': 'a'})]
-            self.count(connection)
-            for name in 'ba?':
-                found.append(lean.first(connection, BY_NAME, {'name': name}))
-            return found
-
-        *found, none = self.read(twice)
-        self.assertEqual(['a', 'b', 'a'], [row.name for row in found])
-        self.assertIsNone(none)
-        self.assertEqual([], self.contexts)
+            self.write(execute.insert, ADD, flavor(name))
 
     def test_rows_are_those_of_sqlalchemy(self):
-        self.write(lean.insert, ADD, flavor('c', extra_specs={'x': ['y']}, description='é'))
+        self.write(execute.insert, ADD, flavor('c', extra_specs={'x': ['y']}, description='é'))
 
         def both(connection):
-            mine = [lean.every(connection, ALL) for _each in range(2)]
+            mine = [execute.every(connection, ALL) for _each in range(2)]
             return [connection.execute(ALL).all(), *mine]
 
         expected, first, second = self.read(both)
@@ -99,55 +73,51 @@ class TestLean(testtools.TestCase):
             (['x', 'b', 'a'], 5, ['a', 'b']),
             (['a', 'x', 'y'], 5, ['a']),
         ):
-            rows = self.read(lean.every, SMALL, {'names': names, 'most': most})
+            rows = self.read(execute.every, SMALL, {'names': names, 'most': most})
             self.assertEqual([(name, 2) for name in found], rows)
         for _each in range(2):
-            self.assertEqual([('a',), ('b',)], self.read(lean.every, KINDS))
+            self.assertEqual([('a',), ('b',)], self.read(execute.every, KINDS))
 
     def test_lists_of_many_lengths(self):
-        """Databases keep few statements for them, and few plans are kept."""
+        """Databases keep few statements for them."""
         lengths = [*range(67), 1000, 1024, 1025]
         some = [['a', *map(str, range(length))][:length] for length in lengths]
-        filled = [lean.filled(each) for each in some]
+        filled = [execute.filled(each) for each in some]
         pairs = zip(filled, lengths, strict=True)
         self.assertEqual(some, [each[:length] for each, length in pairs])
         self.assertEqual([set(each) for each in some], [set(each) for each in filled])
         self.assertEqual(
             [0, 1, 2, 4, 8, 16, 32, 64, 128, 1024, 1025], sorted({len(each) for each in filled})
         )
-        shared = compiled.Shared(self.database.database.engine.dialect)
-        shared.connected()
         for names in (*some, *filled):
-            rows = self.read(lean.values, AMONG, {'names': names})
+            rows = self.read(execute.values, AMONG, {'names': names})
             self.assertEqual(names[:1], rows)
-            key = (AMONG, ('names',), (len(names),))
-            self.assertEqual(len(names) <= lean.LONGEST, shared.plan(key) is not None)
 
     def test_single_values(self):
         for _each in range(2):
-            self.assertEqual(['a', 'b'], self.read(lean.values, KINDS))
-            self.assertEqual('a', self.read(lean.value, KINDS))
-            self.assertEqual(('a',), self.read(lean.one, KINDS))
-            self.assertIsNone(self.read(lean.value, BY_NAME, {'name': 'x'}))
-            self.assertRaises(sa.exc.NoResultFound, self.read, lean.one, BY_NAME, {'name': 'x'})
+            self.assertEqual(['a', 'b'], self.read(execute.values, KINDS))
+            self.assertEqual('a', self.read(execute.value, KINDS))
+            self.assertEqual(('a',), self.read(execute.one, KINDS))
+            self.assertIsNone(self.read(execute.value, BY_NAME, {'name': 'x'}))
+            self.assertRaises(sa.exc.NoResultFound, self.read, execute.one, BY_NAME, {'name': 'x'})
 
     def test_changes(self):
         resized = [
-            self.write(lean.change, RESIZE, {'of': name, 'new': new})
+            self.write(execute.change, RESIZE, {'of': name, 'new': new})
             for name, new in (('a', 2), ('b', 3), ('x', 4))
         ]
         self.assertEqual([1, 1, 0], resized)
-        found = self.read(lean.every, ALL)
+        found = self.read(execute.every, ALL)
         self.assertEqual([2, 3], [row.vcpus for row in found])
         self.assertNotIn(None, [row.updated_at for row in found])
         removed = [
-            self.write(lean.change, REMOVE, {'names': names})
+            self.write(execute.change, REMOVE, {'names': names})
             for names in (['x', 'a'], ['b', 'a'], ['b', 'a'])
         ]
         self.assertEqual([1, 1, 0], removed)
 
     def test_defaults_are_computed_each_time(self):
-        found = self.read(lean.every, ALL)
+        found = self.read(execute.every, ALL)
         self.assertEqual([{}, {}], [row.extra_specs for row in found])
         self.assertEqual([1.0, 1.0], [row.rxtx_factor for row in found])
         self.assertLess(found[0].created_at, found[1].created_at)
@@ -155,52 +125,34 @@ class TestLean(testtools.TestCase):
     def test_errors_are_those_of_the_engine(self):
         for _each in range(2):
             self.assertRaises(
-                db_exception.DBDuplicateEntry, self.write, lean.insert, ADD, flavor('b')
+                db_exception.DBDuplicateEntry, self.write, execute.insert, ADD, flavor('b')
             )
-        self.assertEqual(2, len(self.read(lean.every, ALL)))
+        self.assertEqual(2, len(self.read(execute.every, ALL)))
 
     def test_a_savepoint_outlives_an_error(self):
         def attempt(connection):
             try:
                 with connection.begin_nested():
-                    lean.insert(connection, ADD, flavor('b'))
+                    execute.insert(connection, ADD, flavor('b'))
             except db_exception.DBDuplicateEntry:
-                lean.insert(connection, ADD, flavor('c'))
+                execute.insert(connection, ADD, flavor('c'))
 
         self.write(attempt)
-        self.assertEqual(3, len(self.read(lean.every, ALL)))
-
-    def test_a_transaction_that_lost_its_connection(self):
-        with self.database.database.engine.connect() as connection:
-            for _each in range(2):
-                self.assertEqual(2, len(lean.every(connection, ALL)))
-            connection.invalidate()
-            self.assertRaises(sa.exc.PendingRollbackError, lean.every, connection, ALL)
-            connection.rollback()
-            self.assertEqual(2, len(lean.every(connection, ALL)))
+        self.assertEqual(3, len(self.read(execute.every, ALL)))
 
     def test_a_value_that_is_missing_or_wrong(self):
-        self.read(lean.first, BY_NAME, {'name': 'a'})
-        self.assertRaises(db_exception.DBError, self.read, lean.first, BY_NAME)
+        self.read(execute.first, BY_NAME, {'name': 'a'})
+        self.assertRaises(db_exception.DBError, self.read, execute.first, BY_NAME)
         wrong = flavor('d', extra_specs={1})
-        self.assertRaises(db_exception.DBError, self.write, lean.insert, ADD, wrong)
-        self.write(lean.insert, ADD, flavor('d', extra_specs={}))
-        self.assertRaises(db_exception.DBError, self.write, lean.insert, ADD, wrong)
+        self.assertRaises(db_exception.DBError, self.write, execute.insert, ADD, wrong)
+        self.write(execute.insert, ADD, flavor('d', extra_specs={}))
+        self.assertRaises(db_exception.DBError, self.write, execute.insert, ADD, wrong)
 
     def test_a_transaction_begins_with_its_first_statement(self):
         engine = self.database.database.engine
         with engine.connect() as connection:
-            self.assertEqual(2, len(lean.every(connection, ALL)))
+            self.assertEqual(2, len(execute.every(connection, ALL)))
             self.assertTrue(connection.in_transaction())
-            self.assertEqual(1, lean.change(connection, REMOVE, {'names': ['a', 'x']}))
+            self.assertEqual(1, execute.change(connection, REMOVE, {'names': ['a', 'x']}))
             connection.rollback()
-            self.assertEqual(2, len(lean.every(connection, ALL)))
-
-    def test_events_see_each_statement(self):
-        seen = []
-        self.read(lean.every, ALL)
-        engine = self.database.database.engine
-        sa.event.listen(engine, 'before_cursor_execute', lambda *args: seen.append(args[2]))
-        for _each in range(2):
-            self.read(lean.every, ALL)
-        self.assertEqual(2, len(seen))
+            self.assertEqual(2, len(execute.every(connection, ALL)))
