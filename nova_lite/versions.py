@@ -32,7 +32,7 @@ RELEASES: dict[str, Release] = {
         'objects': {
             'BlockDevice': '1.0',
             'Destination': '1.0',
-            'Flavor': '1.0',
+            'Flavor': '1.1',
             'ImageMeta': '1.0',
             'Instance': '1.1',
             'InstanceGroup': '1.0',

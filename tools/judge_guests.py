@@ -21,7 +21,7 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lifecycle.guests import constraints
-from nova_lite.lifecycle.guests import devices
+from nova_lite.lifecycle.guests import pci
 from tools.comparison import environment
 from tools.comparison import guest_pairs
 
@@ -30,7 +30,7 @@ NAME, IMAGE = 'judged', '8f5a0b52-3a0e-4c3c-9d1b-6a2f1f1f0c11'
 Verdict: typing.TypeAlias = dict[str, str | None]
 # {(name of nova's exception, ours): reason}. A star marks what nova answers with 500.
 EXPLAINED: dict[tuple[str | None, str | None], str] = {
-    ('*ValueError', 'PciAliasCountMissing'): 'an alias without a count is answered with 400',
+    ('*ValueError', 'PciAliasCountInvalid'): 'an alias without a count is answered with 400',
     ('*ValueError', 'InvalidFlavorExtraSpec'): 'memory that is no number is answered with 400',
     ('*ValueError', None): 'an empty thread policy is no policy',
 }
@@ -50,7 +50,7 @@ def ours(pair: guest_pairs.Pair) -> tuple[str | None, str | None]:
     try:
         constraints.of(guest)
         if pair['check'] != 'rebuild':
-            devices.check_pci(pair['extra_specs'])
+            pci.resolve(pair['extra_specs'], {})
     except exception.Invalid as error:
         return type(error).__name__, str(error)
     return None, None

@@ -116,7 +116,7 @@ def _claim(
     guest: constraints.Constraints,
 ) -> None:
     ask = None
-    if guest.nodes:
+    if guest.has_parts:
         ask = claims.Ask(guest, site.hardware.nodes(node), site.inventory.ratios(node))
     site.claims.claim(node, uuid, wanted, site.inventory.limits(node), ask=ask)
 
@@ -124,7 +124,7 @@ def _claim(
 def with_nodes(
     site: site.Site, node: str, spec: model.GuestSpec, instance: objects.Instance
 ) -> model.GuestSpec:
-    """Return a guest's definition with the parts of NUMA nodes that it has claimed on the node."""
+    """Return a guest's definition with the parts of the node that it has claimed."""
     return site.claims.with_nodes(node, spec, guests.constraints_of(instance))
 
 

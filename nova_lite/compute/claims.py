@@ -2,8 +2,8 @@
 
 Placement has decided already. The host checks its actual resources as well, because placement does
 not know guests of failed moves, other remains, and builds with outdated answers, and because only
-the host chooses CPUs and pages of NUMA nodes. Nothing is stored: the sum of a node is read from the
-driver.
+the host chooses CPUs and pages of NUMA nodes, and PCI devices. Nothing is stored: the sum of a node
+is read from the driver.
 """
 
 import collections
@@ -44,7 +44,7 @@ Held: typing.TypeAlias = dict[str, Claim]
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """A guest's request for parts of NUMA nodes. host, ratios: those of the node"""
+    """A guest's request for parts of its host. host, ratios: those of the node"""
 
     guest: constraints.Constraints
     host: topology.Host
@@ -59,7 +59,7 @@ def amounts(spec: model.GuestSpec, *, pinned: int = 0) -> Amounts:
 class Claims:
     """The claims of all nodes of a driver.
 
-    noted: called with the name of a node when the CPUs or pages that its guests hold have changed
+    noted: called with the name of a node when the parts of it that its guests hold have changed
     """
 
     def __init__(
@@ -95,8 +95,8 @@ class Claims:
     def with_nodes(
         self, node: str, spec: model.GuestSpec, guest: constraints.Constraints
     ) -> model.GuestSpec:
-        """Return a guest's definition with the parts of NUMA nodes that it has claimed."""
-        if not guest.nodes:
+        """Return a guest's definition with the parts of the node that it has claimed."""
+        if not guest.has_parts:
             return spec
         with self._lock:
             claim = self._of(node).get(spec.uuid)
@@ -104,7 +104,7 @@ class Claims:
         return dataclasses.replace(spec, numa=numa)
 
     def keep_nodes(self, node: str, spec: model.GuestSpec) -> model.GuestSpec:
-        """Return a guest's new definition with the parts of NUMA nodes that it holds."""
+        """Return a guest's new definition with the parts of the node that it holds."""
         with self._lock:
             claim = self._of(node).get(spec.uuid)
         if claim is None or not claim.numa:
@@ -136,7 +136,7 @@ class Claims:
             return dict(self._of(node))
 
     def numa(self, node: str, *, occupied: bool) -> dict[str, list[topology.Json]]:
-        """Return {guest: parts of NUMA nodes} of the guests that hold some, as plain values.
+        """Return {guest: parts of the node} of the guests that hold some, as plain values.
 
         occupied: whether the driver has guests on the node
         """

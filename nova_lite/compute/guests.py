@@ -103,6 +103,7 @@ def constraints_of(instance: objects.Instance) -> constraints.Constraints:
             flavor_name=flavor.name,
             image_name='',
             image_id=instance.get('image_ref') or '',
+            devices=flavor.get('devices') or (),
         )
     )
 

@@ -1,4 +1,4 @@
-"""Hardware: the CPUs of the nodes, as the driver and the configuration divide them.
+"""Hardware: the CPUs of the nodes, as the driver and the configuration divide them, and devices.
 
 Nova's options for the sets of CPUs take the place of those that the driver knows.
 """
@@ -22,8 +22,12 @@ class InvalidSet(exception.Invalid):
     msg = '[compute]%(option)s: %(reason)s'
 
 
+class InvalidDevice(exception.Invalid):
+    msg = 'PCI device %(address)s of node %(node)s is on NUMA node %(numa)s, which does not exist'
+
+
 class Hardware:
-    """The CPUs and NUMA nodes of a driver's nodes. options: conf.compute"""
+    """The CPUs, NUMA nodes and PCI devices of a driver's nodes. options: conf.compute"""
 
     def __init__(self, driver: protocol.Driver, options: cfg.ConfigOpts) -> None:
         self._driver = driver
@@ -37,13 +41,22 @@ class Hardware:
         self._divided = functools.cache(self._divide)
 
     def nodes(self, node: str) -> topology.Host:
-        """Return the NUMA nodes of a node, of equal size if the driver knows only their number."""
+        """Return the NUMA nodes of a node, and its PCI devices.
+
+        The NUMA nodes are of equal size if the driver knows only their number.
+        """
         found = self._described(node)
-        if found is not None:
-            return found
-        inventory = self._driver.get_inventory(node)
-        cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 0
-        return topology.even(cells, inventory[orc.VCPU].total, inventory[orc.MEMORY_MB].total)
+        if found is None:
+            inventory = self._driver.get_inventory(node)
+            cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 0
+            memory_mb = inventory[orc.MEMORY_MB].total
+            found = topology.even(cells, inventory[orc.VCPU].total, memory_mb)
+        devices = self._driver.get_devices(node)
+        return dataclasses.replace(found, devices=devices) if devices else found
+
+    def is_described(self, node: str) -> bool:
+        """Return whether the driver knows more of a node than its number of NUMA nodes."""
+        return bool(self._driver.get_topology(node) or self._driver.get_devices(node))
 
     def inventory(self, node: str) -> dict[str, model.Inventory]:
         """Return {resource class: Inventory} of a node, with its dedicated CPUs as PCPU."""
@@ -55,7 +68,11 @@ class Hardware:
         return {**found, orc.VCPU: shared, orc.PCPU: model.Inventory(described.dedicated, 0)}
 
     def check(self, node: str) -> None:
-        """Raise InvalidSet if an option has CPUs that a node does not have."""
+        """Raise InvalidSet if an option has CPUs that a node lacks, InvalidDevice for a device."""
+        known = {each.id for each in self.nodes(node).nodes}
+        for device in self._driver.get_devices(node):
+            if device.node is not None and device.node not in known:
+                raise InvalidDevice(address=device.address, node=node, numa=device.node)
         described = self._driver.get_topology(node)
         for name, numbers in zip(OPTIONS, (self._shared, self._dedicated), strict=True):
             if numbers is None:

@@ -57,7 +57,7 @@ class Inventory:
         self._former: dict[str, str] = {}
         self._ratios: dict[str, dict[str, float]] = {}
         self._disabled: frozenset[str] = frozenset()
-        # Nodes whose guests hold other parts of NUMA nodes than the last report has.
+        # Nodes whose guests hold other parts than the last report has.
         self._held_news: set[str] = set()
 
     # ---- reports ----
@@ -76,7 +76,7 @@ class Inventory:
         self._report_held()
 
     def note_held(self, node: str) -> None:
-        """Report at once that guests of a node hold other CPUs or pages.
+        """Report at once that guests of a node hold other parts of it.
 
         A report that the conductor does not answer is left to the next one of all nodes.
         """
@@ -85,7 +85,7 @@ class Inventory:
             self._report_held()
         except exception.NovaLiteError as error:
             LOG.warning(
-                'Cannot report the NUMA nodes that guests of node %s hold: %s. The next report of all '
+                'Cannot report the parts that guests of node %s hold: %s. The next report of all '
                 'nodes has them.',
                 node,
                 error,
@@ -210,10 +210,13 @@ class Inventory:
         return failed
 
     def _numa(self, node: str, *, occupied: bool) -> model.Json | None:
-        """Return the NUMA nodes and the parts that guests hold, None if only a number is known."""
-        described = self._site.driver.get_topology(node)
+        """Return the nodes, devices and the parts that guests hold.
+
+        Return None if only the number of NUMA nodes is known.
+        """
+        described = self._site.hardware.is_described(node)
         held = self._site.claims.numa(node, occupied=occupied)
-        if described is None and not held:
+        if not described and not held:
             return None
         host = self._site.hardware.nodes(node).to_dict() if described else None
         return {'host': host, 'guests': held}

@@ -126,6 +126,12 @@ OPTS = [
         'members of the server group.',
     ),
     cfg.FloatOpt(
+        'pci_weight_multiplier',
+        default=1.0,
+        min=0.0,
+        help='Multiplier of the PCI weigher: positive values prefer hosts with fewer free PCI devices.',
+    ),
+    cfg.FloatOpt(
         'build_failure_weight_multiplier',
         default=1000000.0,
         min=0.0,

@@ -39,7 +39,7 @@ def make(
         divided = hardware.Hardware(driver, conf.compute)
         for node in driver.list_nodes():
             divided.check(node)
-    except (ValueError, hardware.InvalidSet) as error:
+    except (ValueError, hardware.InvalidSet, hardware.InvalidDevice) as error:
         process.refuse(conf.prog, error)
     bus = transport.open_bus(conf, conf.transport_url)
     neighbours = neighbours_module.clients(conf)

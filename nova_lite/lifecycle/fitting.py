@@ -1,20 +1,29 @@
-"""Fit a guest's NUMA nodes into those of a host. Without I/O; equal questions get equal answers.
+"""Fit a guest's NUMA nodes and PCI devices into those of a host.
 
-Each node of a guest gets a node of the host for itself, so the fit is a matching of both, found by
-augmenting paths. Its time grows with the third power of the number of nodes at most.
+Without I/O; equal questions get equal answers. Each node of a guest gets a node of the host for
+itself, so the fit is a matching of both, found by augmenting paths. Its time grows with the third
+power of the number of nodes at most. Devices restrict it to sets of nodes that must be used.
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 import dataclasses
+import itertools
 import typing
 
+from nova_lite.lifecycle import device_fitting
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import memory
+from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.objects import guest_numa
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 
 Core: typing.TypeAlias = tuple[int, ...]
+# Sets of NUMA nodes that are tried for the devices of one guest.
+MOST_SETS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +62,12 @@ class Room:
         )
 
 
-Rooms: typing.TypeAlias = tuple[Room, ...]
+@dataclasses.dataclass(frozen=True)
+class Rooms:
+    """The rooms of a host's NUMA nodes, and its PCI devices that no guest holds."""
+
+    nodes: tuple[Room, ...]
+    devices: tuple[pci.Device, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,9 +77,12 @@ class Misfit:
     reason: str
 
 
+Cells: typing.TypeAlias = tuple[topology.Cell, ...]
+
+
 def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
     """Return the rooms of a host beside its guests."""
-    found = tuple(Room(node, node.dedicated) for node in host.nodes)
+    found = Rooms(tuple(Room(node, node.dedicated) for node in host.nodes), host.devices)
     for held in guests:
         found = without(found, held)
     return found
@@ -74,16 +91,84 @@ def rooms(host: topology.Host, guests: Iterable[topology.Held] = ()) -> Rooms:
 def without(left: Rooms, held: topology.Held) -> Rooms:
     """Return the rooms beside one more guest. The host may have had more nodes before."""
     cells = {cell.node: cell for cell in held.cells}
-    return tuple(
-        room.with_cell(cells[room.node.id]) if room.node.id in cells else room for room in left
+    nodes = tuple(
+        room.with_cell(cells[room.node.id]) if room.node.id in cells else room
+        for room in left.nodes
     )
+    devices = left.devices
+    for _name, address in held.devices:
+        devices = pci.without(devices, address)
+    return Rooms(nodes, devices)
 
 
 def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology.Held | Misfit:
-    """Return the parts of the rooms for a guest with NUMA nodes, or the reason why none fit."""
-    if len(guest.nodes) > len(left):
-        return Misfit(f'has {len(left)} NUMA nodes, not {len(guest.nodes)}')
-    return _Matching(left, guest, ratios).run()
+    """Return the parts of the rooms that a guest holds, or the reason why it does not fit."""
+    if len(guest.nodes) > len(left.nodes):
+        return Misfit(f'has {len(left.nodes)} NUMA nodes, not {len(guest.nodes)}')
+    if guest.devices and not guest.nodes:
+        return _held(guest, (), device_fitting.choose(left.devices, guest.devices, None))
+    matching = _Matching(left, guest, ratios)
+    cells = matching.run()
+    if isinstance(cells, Misfit):
+        return cells
+    if not guest.devices:
+        return topology.Held(cells, guest.request)
+    return _with_devices(left, guest, matching, cells)
+
+
+def _held(
+    guest: constraints.Constraints, cells: Cells, devices: device_fitting.Chosen | str
+) -> topology.Held | Misfit:
+    if isinstance(devices, str):
+        return Misfit(devices)
+    return topology.Held(cells, guest.request, devices)
+
+
+def _with_devices(
+    left: Rooms, guest: constraints.Constraints, matching: '_Matching', first: Cells
+) -> topology.Held | Misfit:
+    """Return the parts of the rooms for a guest with NUMA nodes and devices, or the reason.
+
+    first: parts of nodes, which are taken if they are near to devices
+    """
+    sockets = {room.node.id: room.node.socket for room in left.nodes}
+    every = device_fitting.Near(frozenset(sockets), sockets)
+    found = device_fitting.choose(left.devices, guest.devices, every)
+    if isinstance(found, str):
+        return Misfit(found)
+    policies = {request.policy for request in guest.devices}
+    for strict in (True, False) if guest_pci.PREFERRED in policies else (False,):
+        reason = ''
+        sets = itertools.islice(_node_sets(left, guest, sockets), MOST_SETS)
+        for nodes in itertools.chain([None], sets):
+            cells = first if nodes is None else matching.run(nodes)
+            if isinstance(cells, Misfit):
+                continue
+            used = frozenset(cell.node for cell in cells)
+            near = device_fitting.Near(used, sockets, strict)
+            found = device_fitting.choose(left.devices, guest.devices, near)
+            if not isinstance(found, str):
+                return topology.Held(cells, guest.request, found)
+            reason = reason or found
+    return Misfit(reason)
+
+
+def _node_sets(
+    left: Rooms, guest: constraints.Constraints, sockets: typing.Mapping[int, int]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of nodes that may be near to devices, those with many devices first."""
+    numbers = dict.fromkeys(sockets, 0)
+    for device in left.devices:
+        wanted = {request.policy for request in guest.devices if request.fits(device)}
+        if device.node is None or not wanted:
+            continue
+        by_socket = guest_pci.SOCKET in wanted
+        for node, socket in sockets.items():
+            if node == device.node or (by_socket and socket == sockets.get(device.node)):
+                numbers[node] += 1
+    order = sorted((node for node in numbers if numbers[node]), key=lambda node: -numbers[node])
+    for size in range(1, len(guest.nodes) + 1):
+        yield from itertools.combinations(order, size)
 
 
 class _Matching:
@@ -91,22 +176,30 @@ class _Matching:
 
     def __init__(self, left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> None:
         self._guest, self._ratios = guest, ratios
-        # The emptiest node comes first, so that guests spread.
+        # The emptiest node comes first, so that guests spread. Nodes with devices are left to
+        # guests that want these.
         pinned = bool(guest.dedicated)
+        rare = set() if guest.devices else {device.node for device in left.devices}
         self._left = sorted(
-            left,
+            left.nodes,
             key=lambda room: (
+                room.node.id in rare,
                 -len(room.free) if pinned else 0,
                 room.memory_mb - room.node.memory_mb,
                 room.node.id,
             ),
         )
-        self._owners: list[int | None] = [None] * len(left)
+        self._owners: list[int | None] = []
         self._cells: dict[tuple[int, int], topology.Cell | str] = {}
 
-    def run(self) -> topology.Held | Misfit:
+    def run(self, nodes: Collection[int] = ()) -> Cells | Misfit:
+        """Return the parts for the guest's nodes, with those of all host nodes in `nodes`."""
+        self._owners = [None] * len(self._left)
+        for place, room in enumerate(self._left):
+            if room.node.id in nodes and not self._use(place, set()):
+                return Misfit(f'node {room.node.id} cannot be used')
         for index in range(len(self._guest.nodes)):
-            if not self._assign(index, set()):
+            if index not in self._owners and not self._assign(index, set()):
                 return Misfit(self._reason(index))
         found: dict[int, topology.Cell] = {}
         for place, owner in enumerate(self._owners):
@@ -114,8 +207,18 @@ class _Matching:
                 cell = self._cell(owner, place)
                 if isinstance(cell, topology.Cell):
                     found[owner] = cell
-        cells = tuple(found[index] for index in range(len(found)))
-        return topology.Held(cells, self._guest.request)
+        return tuple(found[index] for index in range(len(found)))
+
+    def _use(self, place: int, seen: set[int]) -> bool:
+        """Give a place to a node of the guest; one that has a place already is given back."""
+        for index in range(len(self._guest.nodes)):
+            if index in seen or not self._fits(index, place):
+                continue
+            seen.add(index)
+            if index not in self._owners or self._use(self._owners.index(index), seen):
+                self._owners[place] = index
+                return True
+        return False
 
     def _assign(self, index: int, seen: set[int]) -> bool:
         for place, owner in enumerate(self._owners):

@@ -1,5 +1,6 @@
 """Flavor: the size of a server, as it was when the server got it."""
 
+from oslo_utils import versionutils
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -7,10 +8,15 @@ from nova_lite.objects import base
 
 @base.Registry.register
 class Flavor(base.Object):
-    """A flavor. memory_mb and swap in MiB; root_gb and ephemeral_gb in GiB."""
+    """A flavor. memory_mb and swap in MiB; root_gb and ephemeral_gb in GiB.
+
+    devices: requests for PCI devices, which the API reads from the aliases of the extra specs; see
+        lifecycle.guests.pci. A flavor without such aliases does not have this field
+    """
 
     # 1.0: first version
-    VERSION = '1.0'
+    # 1.1: devices
+    VERSION = '1.1'
     fields = {
         'id': fields.IntegerField(),
         'flavorid': fields.StringField(),
@@ -25,6 +31,7 @@ class Flavor(base.Object):
         'is_public': fields.BooleanField(),
         'description': fields.StringField(nullable=True),
         'extra_specs': fields.DictOfNullableStringsField(),
+        'devices': base.JsonField(),
     }
     name: str
     vcpus: int
@@ -33,3 +40,9 @@ class Flavor(base.Object):
     ephemeral_gb: int
     swap: int
     extra_specs: dict[str, str | None]
+    devices: list[base.Data]
+
+    def obj_make_compatible(self, primitive: base.Data, target_version: str) -> None:
+        super().obj_make_compatible(primitive, target_version)
+        if versionutils.convert_version_to_tuple(target_version) < (1, 1):
+            primitive.pop('devices', None)

@@ -124,8 +124,8 @@ class HostState:
     metadata: {key: frozenset of values} of the host's aggregates
     stats, cpu_info, metrics: as the node reports them
     image_properties: {(name, value): number of servers on the host}; None if not read
-    numa: NUMA nodes and the parts that guests hold, as the node reports them, or None
-    coming: guests with NUMA nodes that the node does not report yet
+    numa: NUMA nodes, PCI devices and the parts that guests hold, as the node reports them, or None
+    coming: guests with parts that the node does not report yet
     known_rooms: result of `rooms`, once it was asked for
     """
 
@@ -172,7 +172,7 @@ class HostState:
         return fitting.Ratios(self.cpu_allocation_ratio, self.ram_allocation_ratio)
 
     def rooms(self) -> fitting.Rooms:
-        """Return the rooms of the NUMA nodes beside the guests that the node has or will have."""
+        """Return the rooms of the node beside the guests that it has or will have."""
         if self.known_rooms is None:
             numa = self.numa or {}
             if numa.get('host'):
@@ -192,6 +192,13 @@ class HostState:
                     rooms = fitting.without(rooms, held)
             self.known_rooms = rooms
         return self.known_rooms
+
+    @property
+    def free_devices(self) -> int:
+        """Return the number of PCI devices that no guest holds."""
+        if not self.numa or not (self.numa.get('host') or {}).get('devices'):
+            return 0
+        return len(self.rooms().devices)
 
     @property
     def free_ram_mb(self) -> int:
@@ -246,7 +253,7 @@ class HostState:
     ) -> typing.Self:
         """Return a copy with one more server, in creation; with count=-1 one server less."""
         after = copy.copy(self)
-        if guest.nodes:
+        if guest.has_parts:
             coming = list(self.coming)
             if count > 0:
                 coming.append(guest)

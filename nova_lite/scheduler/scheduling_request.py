@@ -114,6 +114,7 @@ def _guest(
         flavor_name=flavor.name,
         image_name='',
         image_id=(spec.image.id if spec.image else None) or '',
+        devices=flavor.get('devices') or (),
     )
     try:
         return constraints.of(asked), None

@@ -213,6 +213,7 @@ CHECKS = (
     no_server_error,
     filters,
     numa.held_once,
+    numa.devices_held_once,
     numa.recorded,
     numa.given,
 )
@@ -239,6 +240,7 @@ OF_GUESTS = frozenset(
         guests.power,
         shares.mounts,
         numa.held_once,
+        numa.devices_held_once,
         numa.recorded,
         numa.given,
     )

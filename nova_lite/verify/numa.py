@@ -1,4 +1,4 @@
-"""CPUs and pages of NUMA nodes: those of guests, of the reports of hosts, and of requests."""
+"""Parts of nodes (CPUs, pages, PCI devices): of guests, of reports of hosts, and of requests."""
 
 import collections
 from collections.abc import Iterator
@@ -39,8 +39,34 @@ def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
                 yield Finding('I13', what, f'guests hold {count} of {has}')
 
 
+def devices_held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
+    """I13: no PCI device of a host is held by two guests, nor with its physical function."""
+    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
+    for name, guests in _held(snapshot).items():
+        host = hosts.get(name)
+        parents = {device.address: device.parent for device in host.devices} if host else {}
+        owners = {
+            (address, uuid)
+            for uuid, parts in guests.items()
+            for held in parts
+            for _alias, address in held.devices
+        }
+        of_address = dict(sorted(owners))
+        for address, uuid in sorted(owners):
+            subject = f'PCI device {address} of {name}'
+            if of_address[address] != uuid:
+                other = of_address[address]
+                yield Finding('I13', subject, f'is held by guests {uuid} and {other}')
+            parent = parents.get(address)
+            if parent in of_address:
+                other = of_address[parent]
+                yield Finding('I13', subject, f'is held by {uuid}, its parent by {other}')
+            if host is not None and address not in parents:
+                yield Finding('I13', subject, f'is held by guest {uuid} and does not exist')
+
+
 def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
-    """I13: a node's record has the CPUs and pages that its guests hold, and no others.
+    """I13: a node's record has the parts of it that its guests hold, and no others.
 
     A move holds its destination before its guest arrives.
     """
@@ -61,7 +87,7 @@ def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 
 def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
-    """I13: a server at rest that asks for NUMA nodes holds parts of its host's."""
+    """I13: a server at rest that asks for NUMA nodes or PCI devices holds parts of its host."""
     described = {node.hypervisor_hostname for node in _nodes(snapshot) if _host(node) is not None}
     there = _held(snapshot)
     for _cell, row in snapshot.resting():
@@ -69,10 +95,9 @@ def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             continue
         guest = _guest(row)
         parts = there.get(row.node, {}).get(row.uuid, set())
-        if guest.nodes and guest.request not in {held.request for held in parts}:
-            yield Finding(
-                'I13', f'server {row.uuid}', f'asks for NUMA nodes, has none on {row.node}'
-            )
+        if guest.has_parts and guest.request not in {held.request for held in parts}:
+            wanted = 'NUMA nodes' if guest.nodes else 'PCI devices'
+            yield Finding('I13', f'server {row.uuid}', f'asks for {wanted}, has none on {row.node}')
 
 
 def _nodes(snapshot: observed.Snapshot) -> Iterator[rows.Row]:
@@ -110,6 +135,7 @@ def _guest(row: rows.Row) -> constraints.Constraints:
         flavor_name='',
         image_name='',
         image_id='',
+        devices=flavor.get('devices') or (),
     )
     try:
         return constraints.of(asked)
@@ -126,6 +152,11 @@ def _pages(host: topology.Host | None, number: int, size: int) -> int | None:
     return None
 
 
-def _shown(parts: set[topology.Held]) -> list[list[int]]:
-    """Return the CPUs that parts have, of each node."""
-    return sorted(sorted(cell.dedicated) for held in parts for cell in held.cells)
+def _shown(parts: set[topology.Held]) -> list[list[int | str]]:
+    """Return the CPUs that parts have, of each node, and the addresses of devices."""
+    found: list[list[int | str]] = []
+    for held in parts:
+        found.extend(sorted(cell.dedicated) for cell in held.cells)
+        if held.devices:
+            found.append([address for _name, address in held.devices])
+    return sorted(found, key=repr)

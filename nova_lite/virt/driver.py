@@ -47,6 +47,7 @@ from typing import Protocol
 from oslo_config import cfg
 
 from nova_lite.virt import model
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 
 
@@ -72,6 +73,9 @@ class Driver(Protocol):
 
         VCPU of `get_inventory` counts all of their CPUs, whether they are shared or not.
         """
+
+    def get_devices(self, node: str) -> tuple[pci.Device, ...]:
+        """Return the node's PCI devices that guests can have."""
 
     def get_nested_providers(self, node: str) -> Sequence[model.NestedProvider]:
         """Return the providers below the node's in placement, each parent before its children."""

@@ -9,6 +9,8 @@ import functools
 from typing import Any
 from typing import Self
 
+from nova_lite.virt import pci
+
 KIB_PER_MIB = 1024
 SMALL_KB = 4
 
@@ -56,9 +58,10 @@ class Node:
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """The NUMA nodes of a host, in the order of their ids."""
+    """The NUMA nodes of a host, in the order of their ids, and its PCI devices."""
 
     nodes: tuple[Node, ...]
+    devices: tuple[pci.Device, ...] = ()
 
     @functools.cached_property
     def shared(self) -> int:
@@ -93,18 +96,18 @@ class Host:
         """
         if shared is None:
             shared = self.cpus if dedicated is None else ()
-        return Host(
-            tuple(
-                dataclasses.replace(
-                    node,
-                    shared=node.cpus.intersection(shared),
-                    dedicated=node.cpus.intersection(dedicated or ()),
-                )
-                for node in self.nodes
+        nodes = tuple(
+            dataclasses.replace(
+                node,
+                shared=node.cpus.intersection(shared),
+                dedicated=node.cpus.intersection(dedicated or ()),
             )
+            for node in self.nodes
         )
+        return dataclasses.replace(self, nodes=nodes)
 
     def to_dict(self) -> Json:
+        devices = {'devices': [device.to_dict() for device in self.devices]}
         return {
             'nodes': [
                 {
@@ -117,7 +120,8 @@ class Host:
                     'pages': [dataclasses.astuple(pages) for pages in node.pages],
                 }
                 for node in self.nodes
-            ]
+            ],
+            **(devices if self.devices else {}),
         }
 
     @classmethod
@@ -134,7 +138,8 @@ class Host:
                     pages=tuple(Pages(*pages) for pages in node['pages']),
                 )
                 for node in value['nodes']
-            )
+            ),
+            tuple(map(pci.Device.from_dict, value.get('devices', ()))),
         )
 
 
@@ -181,13 +186,15 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """The parts of a host that a guest with NUMA nodes holds, in the order of its nodes.
+    """The parts of a host that a guest holds, in the order of its NUMA nodes and devices.
 
     request: name of the request for which the parts were chosen, see Constraints.request
+    devices: pairs of the name of a request for devices and the address of a PCI device
     """
 
     cells: tuple[Cell, ...]
     request: str = ''
+    devices: tuple[tuple[str, str], ...] = ()
 
     @property
     def pinned(self) -> int:
@@ -200,7 +207,8 @@ class Held:
             # Lists, as JSON has them, so that the result can be compared with a stored one.
             cell['pins'] = [list(pair) for pair in cell['pins']]
             cell |= {key: list(cell[key]) for key in ('cpus', 'reserved')}
-        return {'request': self.request, 'cells': cells}
+        devices = {'devices': [list(pair) for pair in self.devices]} if self.devices else {}
+        return {'request': self.request, 'cells': cells, **devices}
 
     @classmethod
     def from_dict(cls, value: Json) -> Self:
@@ -218,6 +226,7 @@ class Held:
                 for cell in value['cells']
             ),
             value['request'],
+            tuple((name, address) for name, address in value.get('devices', ())),
         )
 
 

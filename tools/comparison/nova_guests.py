@@ -56,7 +56,8 @@ def judge(pair: Pair, ctxt: context.RequestContext) -> None:
     if pair['check'] == 'create':
         meta = objects.ImageMeta.from_dict(image)
         hardware.numa_get_constraints(flavor, meta)
-        pci.get_pci_requests_from_flavor(flavor)
+        policy = hardware.get_pci_numa_policy_constraint(flavor, meta)
+        pci.get_pci_requests_from_flavor(flavor, affinity_policy=policy)
 
 
 def verdict(pair: Pair, ctxt: context.RequestContext) -> dict[str, str | None]:

@@ -97,15 +97,16 @@ def _check(
 ) -> create_plan.Checked:
     """Check that the contents of the body agree and fit into quotas, in nova's order of checks."""
     sources = create_volumes.check(req, asked)
+    flavor = create_flavor.with_devices(req, asked.flavor)
     create_flavor.check(
         req,
-        create_flavor.as_dict(asked.flavor),
+        flavor,
         sources.boot_image,
         boots_from_volume=asked.boots_from_volume,
     )
     create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
     password = body.get('adminPass') or create_content.password(req.conf)
-    columns = _columns(req, body, asked, sources.boot_image)
+    columns = _columns(req, body, asked, flavor=flavor, boot_image=sources.boot_image)
     create_bounds.check(columns, sources.devices)
     networks, most = create_networks.validate(req, asked)
     groups = create_networks.choose_groups(req, body.get('security_groups'))
@@ -161,6 +162,8 @@ def _columns(
     req: request.Request,
     body: operation.Body,
     asked: create_plan.Asked,
+    *,
+    flavor: create_flavor.Flavor,
     boot_image: session.Json | None,
 ) -> dict[str, typing.Any]:
     """Return the columns that the records of all servers have in common."""
@@ -168,7 +171,7 @@ def _columns(
     key_name = body.get('key_name')
     drive = _has_config_drive(req, body, properties)
     return {
-        **create_flavor.columns(asked.flavor, asked.image, properties),
+        **create_flavor.columns(flavor, asked.image, properties),
         'image_properties': create_properties.of(boot_image),
         'reservation_id': 'r-' + runtime.new_uuid()[:8],
         'display_description': body.get('description'),

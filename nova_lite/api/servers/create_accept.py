@@ -17,7 +17,6 @@ from nova_lite import states
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api.servers import create_devices
-from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import create_plan
 from nova_lite.api.servers import unique_names
@@ -242,7 +241,7 @@ def _spec(
         project_id=req.project_id,
         user_id=req.user_id,
         num_instances=count,
-        flavor=flavor_objects.Flavor(**create_flavor.as_dict(asked.flavor)),
+        flavor=flavor_objects.Flavor(**plan.columns['flavor']),
         image=image_objects.ImageMeta(**image) if image else None,
         availability_zone=plan.zone,
         scheduler_hints=asked.hints,

@@ -15,7 +15,7 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
 from nova_lite.lifecycle.guests import constraints
-from nova_lite.lifecycle.guests import devices
+from nova_lite.lifecycle.guests import pci
 
 GIB = 1 << 30
 # A flavor in the format of records and sagas; see `as_dict`.
@@ -54,21 +54,16 @@ def check(
     boot_image: session.Json | None,
     *,
     boots_from_volume: bool,
-    is_new_flavor: bool = True,
 ) -> constraints.Constraints:
     """Return the guest's constraints. Raise Invalid or Forbidden if flavor and image do not fit.
 
     boot_image: the image of the root disk, or the image from which its volume was made
-    is_new_flavor: whether the server does not have the flavor yet
     """
     if not boots_from_volume and not flavor['root_gb']:
         _require_zero_disk(req)
     if boot_image is not None:
         _check_sizes(flavor, boot_image, boots_from_volume)
-    found = constraints_of(flavor, boot_image or {})
-    if is_new_flavor:
-        devices.check_pci(flavor['extra_specs'] or {})
-    return found
+    return constraints_of(flavor, boot_image or {})
 
 
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:
@@ -81,6 +76,7 @@ def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constrain
         flavor_name=flavor['name'],
         image_name=image.get('name') or '',
         image_id=image.get('id') or '',
+        devices=flavor.get('devices') or (),
     )
     return constraints.of(guest)
 
@@ -121,16 +117,13 @@ def disk_config(wanted: str | None, properties: Mapping[str, typing.Any]) -> boo
 
 
 def columns(
-    flavor: rows.Row, image: session.Json | None, properties: session.Json
+    flavor: Flavor, image: session.Json | None, properties: session.Json
 ) -> dict[str, typing.Any]:
     """Return the columns of a record that depend on flavor and image."""
     values = {
-        'vcpus': flavor.vcpus,
-        'memory_mb': flavor.memory_mb,
-        'root_gb': flavor.root_gb,
-        'ephemeral_gb': flavor.ephemeral_gb,
-        'flavor': as_dict(flavor),
-        'flavor_id': flavor.id,
+        **{name: flavor[name] for name in ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb')},
+        'flavor': flavor,
+        'flavor_id': flavor['id'],
         'image_ref': image['id'] if image else None,
         'kernel_id': properties.get('kernel_id') or '',
         'ramdisk_id': properties.get('ramdisk_id') or '',
@@ -150,3 +143,15 @@ FLAVOR_FIELDS = (
 def as_dict(flavor: rows.Row) -> Flavor:
     """Return the row of a flavor in the format of records of servers."""
     return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}
+
+
+def with_devices(req: request.Request, flavor: rows.Row) -> Flavor:
+    """Return a flavor for the record of a server that gets it, with its requests for PCI devices.
+
+    Raise Invalid for an alias that [pci]alias does not have.
+    """
+    found = as_dict(flavor)
+    if (flavor.extra_specs or {}).get(pci.ALIAS) is None:
+        return found
+    devices = pci.resolve(flavor.extra_specs, pci.aliases(req.conf.pci.alias))
+    return {**found, 'devices': devices} if devices else found

@@ -60,9 +60,7 @@ def plan(
         changed = row.image_ref != image['id']
     else:
         changed = _is_other(req, root, image)
-    wanted = create_flavor.check(
-        req, row.flavor, image, boots_from_volume=root is not None, is_new_flavor=False
-    )
+    wanted = create_flavor.check(req, row.flavor, image, boots_from_volume=root is not None)
     _check_topology(row, wanted)
     columns = _columns(image, disk_config)
     if root is not None:

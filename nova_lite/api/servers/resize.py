@@ -68,9 +68,10 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     size = quota.size_of(create_flavor.as_dict(flavor))
     # The quota is decided when the saga is recorded; this check keeps the order of nova.
     req.app.api_db.read(quota.admit_growth, req.conf, row, size)
+    wanted = create_flavor.with_devices(req, flavor)
     create_flavor.check(
         req,
-        create_flavor.as_dict(flavor),
+        wanted,
         spec.get('image') or None,
         boots_from_volume=bool(spec.get('is_bfv')),
     )
@@ -83,7 +84,7 @@ def resize(req: request.Request, server: server_access.Server) -> None:
         changes=changes,
         size=size,
         arguments={
-            'flavor': create_flavor.as_dict(flavor),
+            'flavor': wanted,
             'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],
         },
     )

@@ -10,7 +10,10 @@ Values: typing.TypeAlias = typing.Mapping[str, typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A request for a guest. memory_mb in MiB; properties: those of the image."""
+    """A request for a guest. memory_mb in MiB; properties: those of the image.
+
+    devices: requests for PCI devices, in the format of records
+    """
 
     vcpus: int
     memory_mb: int
@@ -19,6 +22,7 @@ class Asked:
     flavor_name: str
     image_name: str
     image_id: str
+    devices: typing.Sequence[Values] = ()
 
     def spec(self, name: str) -> str | None:
         """Return the flavor's `hw:NAME`, or None."""

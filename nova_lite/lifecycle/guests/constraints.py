@@ -8,6 +8,7 @@ from nova_lite.lifecycle.guests import devices
 from nova_lite.lifecycle.guests import images
 from nova_lite.lifecycle.guests import memory
 from nova_lite.lifecycle.guests import nodes
+from nova_lite.lifecycle.guests import pci
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.objects import guest_numa
 
@@ -25,6 +26,7 @@ class Constraints:
     page_size: in KiB, or small, large, any
     dedicated, realtime: numbers of the guest's CPUs
     mem_encryption: its model
+    devices: requests for PCI devices
     """
 
     nodes: tuple[guest_numa.Node, ...] = ()
@@ -36,6 +38,12 @@ class Constraints:
     emulator_threads_policy: str | None = None
     dedicated: frozenset[int] = frozenset()
     realtime: frozenset[int] | None = None
+    devices: tuple[pci.Request, ...] = ()
+
+    @property
+    def has_parts(self) -> bool:
+        """Return whether the guest holds parts of its host: of NUMA nodes, or devices."""
+        return bool(self.nodes or self.devices)
 
     @property
     def topology(self) -> tuple[object, ...]:
@@ -47,8 +55,10 @@ class Constraints:
 
     @functools.cached_property
     def request(self) -> str:
-        """Return a name of the topology: equal topologies have equal names."""
-        return repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
+        """Return a name of the parts: equal topologies and devices have equal names."""
+        name = repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
+        devices = [(each.name, each.count) for each in self.devices]
+        return f'{name}, devices {devices}' if devices else name
 
 
 NONE = Constraints()
@@ -71,6 +81,7 @@ def of(guest: Asked) -> Constraints:
     dedicated = pinning.dedicated(guest, policy, realtime)
     pages = memory.page_size(guest)
     locked = memory.is_locked(guest, pages)
+    requested = pci.requests(guest)
     if number is None and (pages or policy in pinning.PINNED or guest.spec('pmem')):
         number = 1
     return Constraints(
@@ -83,11 +94,14 @@ def of(guest: Asked) -> Constraints:
         emulator_threads_policy=emulator,
         dedicated=dedicated,
         realtime=realtime,
+        devices=requested,
     )
 
 
 def _may_constrain(guest: Asked) -> bool:
     """Return whether there is a key that the rules read. Most guests have none."""
-    return any(key.startswith(SPECS) for key in guest.specs) or any(
-        key.startswith(PROPERTIES) for key in guest.properties
+    return (
+        bool(guest.devices)
+        or any(key.startswith(SPECS) for key in guest.specs)
+        or any(key.startswith(PROPERTIES) for key in guest.properties)
     )

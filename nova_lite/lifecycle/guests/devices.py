@@ -1,10 +1,9 @@
-"""Sockets, serial ports, network rings and PCI devices of a guest."""
+"""Sockets, serial ports and network rings of a guest."""
 
 from nova_lite.lifecycle.guests import asked
 from nova_lite.lifecycle.guests import images
 from nova_lite.lifecycle.guests import refusals
 
-PCI_ALIAS = 'pci_passthrough:alias'
 PARTS = 'sockets', 'cores', 'threads'
 MOST = 65536
 # Features that flavor and image may both name, but not differently.
@@ -65,15 +64,3 @@ def check_switches(guest: asked.Asked) -> None:
         flavor, image = guest.truths(name)
         if flavor is not None and image is not None and flavor != image:
             raise refusals.conflict(guest, name, flavor, image)
-
-
-def check_pci(specs: asked.Values) -> None:
-    """Raise PciRequestAliasNotDefined for the first alias: no host has PCI devices."""
-    text = specs.get(PCI_ALIAS)
-    if text is None:
-        return
-    for request in str(text).split(','):
-        alias, *counts = request.split(':')
-        if len(counts) != 1:
-            raise refusals.PciAliasCountMissing(alias=request)
-        raise refusals.PciRequestAliasNotDefined(alias=alias.strip())

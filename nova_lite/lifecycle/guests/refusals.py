@@ -225,7 +225,18 @@ class PciRequestAliasNotDefined(exception.Invalid):
     msg = 'PCI alias %(alias)s is not defined'
 
 
-class PciAliasCountMissing(exception.Invalid):
+class PciAliasCountInvalid(exception.Invalid):
     """Nova fails with 500 here."""
 
     msg = "Invalid flavor extra spec. Error: '%(alias)s' is not of the form NAME:COUNT"
+
+
+class InvalidPCINUMAAffinity(exception.Invalid):
+    msg = 'Invalid PCI NUMA affinity configured: %(policy)s'
+
+
+class ImagePCINUMAPolicyForbidden(exception.Invalid):
+    msg = (
+        "Image property 'hw_pci_numa_affinity_policy' is not permitted to override the "
+        "'hw:pci_numa_affinity_policy' flavor extra spec."
+    )

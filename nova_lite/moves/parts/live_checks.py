@@ -79,6 +79,7 @@ class LiveChecks:
                 state=row.power_state,
             )
         asking.require_up_or_fail(scope, host, known)
+        _require_movable_devices(row)
         # The check has changed nothing, so it may be repeated.
         return saga.Skipped()
 
@@ -190,6 +191,15 @@ class LiveChecks:
             limit=agreed.max_concurrent,
         )
         return bool(found['turn'])
+
+
+def _require_movable_devices(row: rows.Row) -> None:
+    """Raise MigrationPreCheckError for a server with PCI devices that cannot migrate live."""
+    specs = [spec for device in row.flavor.get('devices') or () for spec in device['specs']]
+    if not all(spec.get('live_migratable') for spec in specs):
+        raise exception.MigrationPreCheckError(
+            reason='non-VIF related PCI requests for instance are not allowed for live migration.'
+        )
 
 
 def require_fit(scope: scopes.Scope, row: rows.Row, node: rows.Row) -> None:

@@ -11,13 +11,14 @@ from nova_lite.scheduler.filters import capabilities
 from nova_lite.scheduler.filters import hints
 from nova_lite.scheduler.filters import host_load
 from nova_lite.scheduler.filters import numa
+from nova_lite.scheduler.filters import pci
 from nova_lite.scheduler.filters import server_groups
 from nova_lite.scheduler.filters import tenancy
 
 GROUP = 'nova_lite.scheduler.filters'
 FAMILY = plugins.Family(
     base.Filter,  # type: ignore[type-abstract]  # only classes derived from it are made
-    (host_load, capabilities, numa, tenancy, server_groups, hints),
+    (host_load, capabilities, numa, pci, tenancy, server_groups, hints),
     group=GROUP,
     option='enabled_filters',
 )

@@ -65,6 +65,15 @@ class IoOpsWeigher(base.Weigher):
         return operator.attrgetter('num_io_ops')
 
 
+class PCIWeigher(base.Weigher):
+    """Fewer free PCI devices, so that servers leave devices that they do not want to others."""
+
+    option = 'pci_weight_multiplier'
+
+    def measure(self, request: scheduling_request.Request) -> base.Measure | None:
+        return lambda host: -host.free_devices
+
+
 class BuildFailureWeigher(base.Weigher):
     """Fewer builds that failed of late."""
 

@@ -18,6 +18,7 @@ from nova_lite import exception
 from nova_lite import states
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import facts
@@ -101,6 +102,9 @@ class SimDriver:
 
     def get_topology(self, node: str) -> topology.Host | None:
         return self._behaviour(node).numa
+
+    def get_devices(self, node: str) -> tuple[pci.Device, ...]:
+        return self._behaviour(node).pci
 
     def get_nested_providers(self, node: str) -> tuple[model.NestedProvider, ...]:
         return agents.nested_providers(self._behaviour(node))
@@ -368,12 +372,8 @@ class SimDriver:
 
 def make(conf: cfg.ConfigOpts, hosts: Iterable[str]) -> protocol.Driver:
     """Create the driver of a compute process from its configuration."""
-    return SimDriver(
-        f'{conf.state_path.rstrip("/")}/guests.sqlite',
-        hosts,
-        conf.compute.profile,
-        speed=conf.compute.speed,
-    )
+    path, options = f'{conf.state_path.rstrip("/")}/guests.sqlite', conf.compute
+    return SimDriver(path, hosts, options.profile, speed=options.speed)
 
 
 def _load(profile: str | rules.Profile) -> rules.Profile:

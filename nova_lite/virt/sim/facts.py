@@ -103,6 +103,8 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
     found.append(f'COMPUTE_ARCH_{behaviour.architecture.upper()}')
     if behaviour.numa and behaviour.numa.has_threads:
         found.append('HW_CPU_HYPERTHREADING')
+    if behaviour.pci:
+        found.append('COMPUTE_SOCKET_PCI_NUMA_AFFINITY')
     if behaviour.live_migration['auto_converge']:
         found.append('COMPUTE_MIGRATE_AUTO_CONVERGE')
     if behaviour.live_migration['post_copy']:

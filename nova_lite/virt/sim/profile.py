@@ -20,6 +20,7 @@ from nova_lite.virt import model
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import nodes
+from nova_lite.virt.sim import pci_devices
 from nova_lite.virt.sim import port_rules
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import strict_yaml
@@ -54,6 +55,7 @@ HOST_KEYS = (
     'hypervisor',
     'numa_nodes',
     'numa',
+    'pci',
     'traits',
     'without_traits',
     'volume_types',
@@ -306,6 +308,7 @@ _HOST_READERS = {
     'hypervisor': _hypervisor,
     'numa_nodes': lambda item: item.integer(1, nodes.MOST_NODES),
     'numa': nodes.read,
+    'pci': pci_devices.read,
     'traits': _traits,
     'without_traits': _traits,
     'volume_types': _strings,

@@ -12,6 +12,7 @@ import typing
 
 from nova_lite import runtime
 from nova_lite.virt import model
+from nova_lite.virt import pci as devices
 from nova_lite.virt import topology
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import port_rules
@@ -107,6 +108,7 @@ class Behaviour:
     """The settings of all rules for a host; hosts with the same rules share one.
 
     numa: the NUMA nodes with CPUs and memory; None: only their number is known
+    pci: the PCI devices
     derived: what follows from the others, by name, once it was asked for
     """
 
@@ -125,6 +127,7 @@ class Behaviour:
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
     numa: topology.Host | None = None
+    pci: tuple[devices.Device, ...] = ()
     derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
 
 

@@ -78,7 +78,7 @@ DEFECTS = (
         (
             (
                 'api/servers/resize.py',
-                "'flavor': create_flavor.as_dict(flavor),",
+                "'flavor': wanted,",
                 "'flavor': row.flavor,",
             ),
         ),

@@ -47,6 +47,17 @@ class HardwareTest(testtools.TestCase):
         made = self.hardware('extends: nfv', cpu_shared_set='', cpu_dedicated_set='')
         self.assertEqual((8, 56), (made.nodes('node').shared, made.nodes('node').dedicated))
 
+    def test_devices(self):
+        made = self.hardware('extends: gpu')
+        self.assertEqual(25, len(made.nodes('node').devices))
+        self.assertEqual(2, len(made.nodes('node').nodes))
+        host = made.nodes('node')
+        self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
+        text = "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', numa_node: %s}]}]"
+        self.assertEqual(1, len(self.hardware(text % 0).nodes('node').devices))
+        error = self.assertRaises(hardware.InvalidDevice, self.hardware, text % 1)
+        self.assertIn('0000:20:00.0 of node node is on NUMA node 1', str(error))
+
     def test_refuses_sets_that_do_not_exist(self):
         for options, reason in (
             ({'cpu_shared_set': '0-64'}, 'it has CPUs that node node lacks'),

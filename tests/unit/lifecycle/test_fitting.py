@@ -108,7 +108,7 @@ def has_memory(room, cell, size, ratios):
 def is_possible(rooms, wanted, ratios):
     return any(
         all(may_have(room, wanted, index, ratios) for index, room in enumerate(chosen))
-        for chosen in itertools.permutations(rooms, len(wanted.nodes))
+        for chosen in itertools.permutations(rooms.nodes, len(wanted.nodes))
     )
 
 
@@ -175,7 +175,7 @@ class PropertyTests(testtools.TestCase):
                 held.append(found)
 
     def check(self, rooms, wanted, ratios, found):
-        places = {room.node.id: room for room in rooms}
+        places = {room.node.id: room for room in rooms.nodes}
         self.assertEqual(len(found.cells), len({cell.node for cell in found.cells}))
         for index, cell in enumerate(found.cells):
             room = places[cell.node]

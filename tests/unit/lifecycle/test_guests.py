@@ -7,8 +7,6 @@ import testtools
 
 from nova_lite import exception
 from nova_lite.lifecycle.guests import constraints
-from nova_lite.lifecycle.guests import devices
-from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import guest_numa
 from nova_lite.objects import masks
 
@@ -183,16 +181,6 @@ class RefusedTest(testtools.TestCase):
             'cirros which has hw_pmu explicitly set to False.',
             raised.message,
         )
-
-    def test_pci_aliases(self):
-        self.assertIsNone(devices.check_pci({'hw:cpu_policy': 'shared'}))
-        for text, refusal in (
-            ('gpu:1', refusals.PciRequestAliasNotDefined),
-            ('gpu:x,nic:1', refusals.PciRequestAliasNotDefined),
-            ('gpu', refusals.PciAliasCountMissing),
-            ('', refusals.PciAliasCountMissing),
-        ):
-            self.assertRaises(refusal, devices.check_pci, {devices.PCI_ALIAS: text})
 
 
 class AcceptedTest(testtools.TestCase):

@@ -59,6 +59,43 @@ class NumaTest(base.VerifyTest):
         self.have({base.SERVER: [self.held, self.held]})
         self.assertEqual([], self.found())
 
+    def device(self, address):
+        return topology.Held((), 'devices', (('gpu', address),))
+
+    def test_devices(self):
+        behaviour = profile.load('gpu').behaviour('host-1')
+        self.host = topology.Host(behaviour.numa.nodes, behaviour.pci)
+        card, function, gpu, _other = (
+            next(d.address for d in behaviour.pci if (d.kind, d.node) == wanted)
+            for wanted in (('type-PF', 0), ('type-VF', 0), ('type-PCI', 0), ('type-PCI', 1))
+        )
+        for first, second, expected in (
+            (card, gpu, []),
+            (gpu, gpu, [f'I13 PCI device {gpu} of host-1: is held by guests a server and g']),
+            (
+                function,
+                card,
+                [f'I13 PCI device {function} of host-1: is held by a server, its parent by g'],
+            ),
+            (gpu, '0', ['I13 PCI device 0 of host-1: is held by guest g and does not exist']),
+        ):
+            with self.subTest(expected):
+                guests = {base.SERVER: [self.held, self.device(first)], 'g': [self.device(second)]}
+                self.have(guests)
+                self.report(guests)
+                self.assertEqual(expected, self.found())
+
+    def test_a_server_that_got_no_devices(self):
+        request = {'name': 'gpu', 'count': 1, 'numa_policy': 'legacy'}
+        specs = [{'vendor_id': '10de', 'product_id': '2330'}]
+        self.set(
+            flavor={**base.FLAVOR, 'extra_specs': {}, 'devices': [{**request, 'specs': specs}]}
+        )
+        self.have({base.SERVER: []})
+        self.report({})
+        expected = 'I13 server a server: asks for PCI devices, has none on host-1'
+        self.assertEqual([expected], self.found())
+
     def test_more_pages_than_there_are(self):
         both = {base.SERVER: [self.held], 'g': [self.part(3, memory_mb=32768)]}
         self.have(both)

@@ -17,7 +17,7 @@ REFUSED = (
     ('hots: []', "(document): unknown key 'hots'"),
     ('seed: 1\nseed: 2', "line 2: key 'seed' is given twice"),
     ('hosts: [', 'line'),
-    ('extends: base', 'extends: must be one of: default, instant'),
+    ('extends: base', 'extends: must be one of: default, gpu'),
     ('hosts: [{match: ""}]', 'hosts[0].match: must be a string'),
     ('hosts: [{capacity: {cpus: 1}}]', "hosts[0].capacity: unknown key 'cpus'"),
     ('hosts: [{capacity: {vcpus: -1}}]', 'hosts[0].capacity.vcpus: must be an integer between 0'),
@@ -102,6 +102,27 @@ REFUSED = (
         'hosts: [{numa_nodes: 1, numa: {nodes: [{cpus: 0, memory_mb: 3}]}}]',
         'hosts[0]: numa and numa_nodes exclude each other',
     ),
+    ("hosts: [{pci: [{vendor_id: '10de'}]}]", "hosts[0].pci[0]: lacks 'product_id'"),
+    (
+        "hosts: [{pci: [{vendor_id: 10, product_id: '2330'}]}]",
+        'hosts[0].pci[0].vendor_id: must be a string',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10DE', product_id: '2330'}]}]",
+        'hosts[0].pci[0].vendor_id: must be 4 hex digits',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', address: '1'}]}]",
+        'hosts[0].pci[0].address: must be DOMAIN:BUS:SLOT.FUNCTION',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', dev_type: type-PF}]}]",
+        'hosts[0].pci[0]: functions belong to type-PF',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', one_time_use: true}]}]",
+        "hosts[0].pci[0]: unknown key 'one_time_use'",
+    ),
     ('hosts: [{crash_dump: 1}]', 'hosts[0].crash_dump: must be'),
     ('failures: [{}]', "failures[0]: lacks 'verb'"),
     ('failures: [{verb: spawn, first: 1, nth: 2}]', 'failures[0]: only one of first and nth'),
@@ -126,7 +147,7 @@ class RefusalTests(testtools.TestCase):
 
     def test_an_unknown_name(self):
         error = self.assertRaises(profile.ProfileError, profile.load, 'no-such')
-        self.assertIn('neither a file nor one of: default, instant, jittery, nfv', str(error))
+        self.assertIn('neither a file nor one of: default, gpu, instant, jittery, nfv', str(error))
 
 
 class ProfileTests(testtools.TestCase):

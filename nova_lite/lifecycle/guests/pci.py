@@ -1,0 +1,196 @@
+"""PCI devices that a guest requests by aliases.
+
+An alias is a line of [pci]alias. The API writes its definition into the flavor of a server when the
+server gets the flavor, so a later change of the option does not change the server.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import json
+import re
+import typing
+
+from oslo_utils import strutils
+
+from nova_lite import exception
+from nova_lite.lifecycle.guests import asked
+from nova_lite.lifecycle.guests import refusals
+from nova_lite.virt import pci
+
+ALIAS = 'pci_passthrough:alias'
+POLICIES = REQUIRED, LEGACY, PREFERRED, SOCKET = 'required', 'legacy', 'preferred', 'socket'
+_ID = re.compile('[0-9a-fA-F]{4}')
+_KEYS = (
+    'name', 'vendor_id', 'product_id', 'capability_type', 'device_type', 'numa_policy',
+    'resource_class', 'traits', 'live_migratable',
+)  # fmt: skip
+# Keys of an alias that name a property of a device.
+_PROPERTIES = {'vendor_id': 'vendor_id', 'product_id': 'product_id', 'device_type': 'kind'}
+
+# A request in the format of records: name, count, numa_policy, specs.
+Plain: typing.TypeAlias = dict[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """Properties that a device must have. kind, live_migratable: None if any will do"""
+
+    vendor_id: str
+    product_id: str
+    kind: str | None = None
+    live_migratable: bool | None = None
+
+    def fits(self, device: pci.Device) -> bool:
+        """Return whether a device has the properties. Physical functions are to be named."""
+        return (
+            (self.vendor_id, self.product_id) == (device.vendor_id, device.product_id)
+            and (self.kind == device.kind if self.kind else device.kind != pci.PF)
+            and self.live_migratable in (None, device.live_migratable)
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request for `count` devices that each fit one of `specs`. policy: the NUMA affinity"""
+
+    name: str
+    count: int
+    specs: tuple[Spec, ...]
+    policy: str = LEGACY
+
+    def fits(self, device: pci.Device) -> bool:
+        return any(spec.fits(device) for spec in self.specs)
+
+    @property
+    def is_live_migratable(self) -> bool:
+        """Return whether a guest with these devices may migrate live."""
+        return all(spec.live_migratable for spec in self.specs)
+
+
+class PciInvalidAlias(exception.Invalid):
+    msg = 'Invalid PCI alias definition: %(reason)s'
+
+
+def aliases(lines: Iterable[str]) -> dict[str, Plain]:
+    """Return {name: definition} of the lines of [pci]alias. Raise PciInvalidAlias.
+
+    Lines of the same name are alternatives.
+    """
+    found: dict[str, Plain] = {}
+    for values in (values for line in lines for values in _parsed(line)):
+        name = values['name']
+        spec = {ours: values[key] for key, ours in _PROPERTIES.items() if key in values}
+        spec |= {key: spec[key].lower() for key in ('vendor_id', 'product_id')}
+        if 'live_migratable' in values:
+            spec['live_migratable'] = values['live_migratable']
+        policy = values.get('numa_policy') or LEGACY
+        alias = found.setdefault(name, {'name': name, 'numa_policy': policy, 'specs': []})
+        if alias['numa_policy'] != policy:
+            raise PciInvalidAlias(reason=f"NUMA policy mismatch for alias '{name}'")
+        if alias['specs'] and alias['specs'][0].get('kind') != spec.get('kind'):
+            raise PciInvalidAlias(reason=f"device type mismatch for alias '{name}'")
+        alias['specs'].append(spec)
+    return found
+
+
+def _parsed(line: str) -> list[Plain]:
+    """Return the definitions in a line of [pci]alias: one, or a list."""
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise PciInvalidAlias(reason=error) from None
+    return [_checked(values) for values in (found if isinstance(found, list) else [found])]
+
+
+def _checked(values: Plain) -> Plain:
+    """Return a definition, with truth values for words."""
+    if not isinstance(values, dict):
+        raise PciInvalidAlias(reason=f"{values!r} is not of type 'object'")
+    _require_known(values)
+    if 'name' not in values:
+        raise PciInvalidAlias(reason="'name' is a required property")
+    for key in ('resource_class', 'traits'):
+        if key in values:
+            raise PciInvalidAlias(reason=f'{key} needs PCI devices in placement')
+    for key in ('vendor_id', 'product_id'):
+        if key not in values:
+            raise PciInvalidAlias(reason=f"alias '{values['name']}' lacks {key}")
+        if not _ID.fullmatch(values[key]):
+            raise PciInvalidAlias(reason=f'{values[key]!r} is not a number of 4 hex digits')
+    if 'live_migratable' in values:
+        try:
+            values['live_migratable'] = strutils.bool_from_string(
+                values['live_migratable'], strict=True
+            )
+        except ValueError as error:
+            raise PciInvalidAlias(reason=error) from None
+    return values
+
+
+def _require_known(values: Plain) -> None:
+    for key, value in values.items():
+        if key not in _KEYS:
+            raise PciInvalidAlias(
+                reason=f"Additional properties are not allowed ('{key}' was unexpected)"
+            )
+        if not isinstance(value, str):
+            raise PciInvalidAlias(reason=f"{value!r} is not of type 'string'")
+        if not 1 <= len(value) <= 256:
+            raise PciInvalidAlias(reason=f'{key} must have 1 to 256 characters')
+    for key, allowed in (
+        ('device_type', pci.KINDS),
+        ('numa_policy', POLICIES),
+        ('capability_type', ('pci',)),
+    ):
+        if key in values and values[key] not in allowed:
+            raise PciInvalidAlias(reason=f'{values[key]!r} is not one of {list(allowed)}')
+
+
+def resolve(specs: asked.Values, known: Mapping[str, Plain]) -> list[Plain]:
+    """Return the requests of a flavor's extra specs, for records.
+
+    known: see `aliases`. Raise PciRequestAliasNotDefined or PciAliasCountInvalid.
+    """
+    text = specs.get(ALIAS)
+    if text is None:
+        return []
+    found = []
+    for request in str(text).split(','):
+        name, *counts = (part.strip() for part in request.split(':'))
+        if len(counts) == 1 and name not in known:
+            raise refusals.PciRequestAliasNotDefined(alias=name)
+        if len(counts) != 1 or not re.fullmatch('[0-9]{1,9}', counts[0]):
+            raise refusals.PciAliasCountInvalid(alias=request)
+        if int(counts[0]):
+            found.append({**known[name], 'count': int(counts[0])})
+    return found
+
+
+def requests(guest: asked.Asked) -> tuple[Request, ...]:
+    """Return the requests of a guest. Flavor and image go before the policies of aliases.
+
+    Raise InvalidPCINUMAAffinity or ImagePCINUMAPolicyForbidden.
+    """
+    policy = _policy(guest)
+    return tuple(
+        Request(
+            name=plain['name'],
+            count=plain['count'],
+            specs=tuple(Spec(**spec) for spec in plain['specs']),
+            policy=policy or plain['numa_policy'],
+        )
+        for plain in guest.devices
+    )
+
+
+def _policy(guest: asked.Asked) -> str | None:
+    """Return the NUMA affinity of the flavor or the image, or None."""
+    name = 'pci_numa_affinity_policy'
+    flavor, image = guest.spec(name) or None, guest.prop(name) or None
+    if flavor and image and flavor != image:
+        raise refusals.ImagePCINUMAPolicyForbidden()
+    policy = flavor or image
+    if policy is not None and policy not in POLICIES:
+        raise refusals.InvalidPCINUMAAffinity(policy=policy)
+    return policy

@@ -1,0 +1,85 @@
+"""The PCI devices of a simulated host, as its profile describes them."""
+
+import re
+
+from nova_lite.virt import pci
+from nova_lite.virt.sim import strict_yaml
+
+VENDOR, PRODUCT, ADDRESS, COUNT = 'vendor_id', 'product_id', 'address', 'count'
+NODE, KIND, FUNCTIONS, LIVE = 'numa_node', 'dev_type', 'functions', 'live_migratable'
+ADDRESSES = r'[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
+MOST, MOST_FUNCTIONS = 256, 128
+# The bus of the first device without an address.
+FIRST_BUS = 0x20
+
+
+def read(item: strict_yaml.Reader) -> tuple[pci.Device, ...]:
+    """Return the PCI devices of a host. Raise ProfileError."""
+    places = item.sequence()
+    given = {place.value.get(ADDRESS) for place in places if isinstance(place.value, dict)}
+    free = (address for address in _buses() if address not in given)
+    found: list[pci.Device] = []
+    for place in places:
+        place.mapping(
+            required=(VENDOR, PRODUCT), optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE)
+        )
+        place.expect(not (place.has(ADDRESS) and place.has(COUNT)), 'has address and count')
+        for _number in range(place.at(COUNT).integer(1, MOST) if place.has(COUNT) else 1):
+            address = _address(place) if place.has(ADDRESS) else next(free)
+            found.extend(_devices(place, address))
+        item.expect(len(found) <= MOST * 8, f'has more than {MOST * 8} devices')
+    addresses = [device.address for device in found]
+    item.expect(len({*addresses}) == len(addresses), 'has two devices with one address')
+    return tuple(sorted(found, key=lambda device: device.address))
+
+
+def _buses() -> list[str]:
+    return [f'{domain:04x}:{bus:02x}:00.0' for domain in (0, 1) for bus in range(FIRST_BUS, 256)]
+
+
+def _devices(item: strict_yaml.Reader, address: str) -> list[pci.Device]:
+    """Return a device, and its virtual functions if it has some."""
+    kind = item.at(KIND).choice((pci.PCI, pci.PF)) if item.has(KIND) else pci.PCI
+    first = pci.Device(
+        address=address,
+        vendor_id=_number(item, VENDOR),
+        product_id=_number(item, PRODUCT),
+        kind=kind,
+        node=item.at(NODE).integer(0, 63) if item.has(NODE) else None,
+        live_migratable=item.at(LIVE).boolean() if item.has(LIVE) else False,
+    )
+    item.expect(item.has(FUNCTIONS) == (kind == pci.PF), f'{FUNCTIONS} belong to {pci.PF}')
+    return [first, *(_functions(item.at(FUNCTIONS), first) if item.has(FUNCTIONS) else ())]
+
+
+def _functions(item: strict_yaml.Reader, parent: pci.Device) -> list[pci.Device]:
+    """Return the virtual functions of a physical one."""
+    item.mapping(required=(COUNT, PRODUCT), optional=(LIVE,))
+    stem = parent.address.rsplit(':', 1)[0]
+    return [
+        pci.Device(
+            # The slots from 1 on, in each eight functions.
+            address=f'{stem}:{1 + number // 8:02x}.{number % 8}',
+            vendor_id=parent.vendor_id,
+            product_id=_number(item, PRODUCT),
+            kind=pci.VF,
+            node=parent.node,
+            parent=parent.address,
+            live_migratable=item.at(LIVE).boolean() if item.has(LIVE) else False,
+        )
+        for number in range(item.at(COUNT).integer(1, MOST_FUNCTIONS))
+    ]
+
+
+def _address(item: strict_yaml.Reader) -> str:
+    place = item.at(ADDRESS)
+    text = place.string()
+    place.expect(re.fullmatch(ADDRESSES, text), 'must be DOMAIN:BUS:SLOT.FUNCTION in hex digits')
+    return text
+
+
+def _number(item: strict_yaml.Reader, key: str) -> str:
+    place = item.at(key)
+    text = place.string()
+    place.expect(re.fullmatch('[0-9a-f]{4}', text), 'must be 4 hex digits in quotation marks')
+    return text

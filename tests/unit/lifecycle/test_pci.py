@@ -1,0 +1,132 @@
+"""Aliases of PCI devices, and the requests of guests for them."""
+
+import json
+
+import testtools
+
+from nova_lite import exception
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci
+from nova_lite.lifecycle.guests import refusals
+from nova_lite.virt import pci as devices
+
+GPU = {'name': 'gpu', 'vendor_id': '10DE', 'product_id': '2330'}
+# Definitions that nova refuses.
+INVALID = (
+    {**GPU, 'numa_policy': 'foo'},
+    {**GPU, 'device_type': 'type-X'},
+    {**GPU, 'capability_type': 'x'},
+    {**GPU, 'foo': '1'},
+    {**GPU, 'vendor_id': '10d'},
+    {**GPU, 'vendor_id': '*'},
+    {**GPU, 'live_migratable': True},
+    {**GPU, 'live_migratable': 'maybe'},
+    {**GPU, 'managed': 'yes'},
+    {**GPU, 'name': 'x' * 257},
+    {'name': 'gpu'},
+    {'name': 'gpu', 'vendor_id': '10de'},
+    {'vendor_id': '10de', 'product_id': '2330'},
+    [[1]],
+    'x',
+)
+
+
+def of(*definitions):
+    return pci.aliases(map(json.dumps, definitions))
+
+
+def guest(text, *definitions, specs=(), **properties):
+    """The constraints of a guest whose flavor names these aliases."""
+    specs = {pci.ALIAS: text, **dict(specs)}
+    return constraints.of(
+        constraints.Asked(
+            vcpus=1,
+            memory_mb=64,
+            specs=specs,
+            properties=properties,
+            flavor_name='',
+            image_name='',
+            image_id='',
+            devices=pci.resolve(specs, of(*definitions)),
+        )
+    )
+
+
+class AliasTest(testtools.TestCase):
+    def test_invalid_definitions(self):
+        for definition in INVALID:
+            with self.subTest(definition):
+                self.assertRaises(pci.PciInvalidAlias, of, definition)
+        self.assertRaises(pci.PciInvalidAlias, pci.aliases, ['{bad'])
+        for other in ({'numa_policy': 'required'}, {'device_type': 'type-PF'}):
+            self.assertRaises(pci.PciInvalidAlias, of, GPU, {**GPU, **other})
+
+    def test_what_needs_placement_is_refused(self):
+        error = self.assertRaises(pci.PciInvalidAlias, of, {**GPU, 'resource_class': 'PGPU'})
+        self.assertIn('needs PCI devices in placement', str(error))
+
+    def test_lines_of_one_name_are_alternatives(self):
+        (request,) = guest('gpu:1', GPU, {**GPU, 'product_id': '2331'}).devices
+        alternatives = [GPU, {**GPU, 'product_id': '2331'}]
+        self.assertEqual(of(*alternatives), of(alternatives))
+        for product, expected in (('2330', True), ('2331', True), ('2332', False)):
+            device = devices.Device('0000:01:00.0', '10de', product)
+            self.assertEqual(expected, request.fits(device))
+
+
+class RequestTest(testtools.TestCase):
+    def test_counts(self):
+        nic = {'name': 'nic', 'vendor_id': '15b3', 'product_id': '101e', 'numa_policy': 'required'}
+        found = guest(' gpu : 2 ,nic:1', GPU, nic).devices
+        self.assertEqual(
+            [('gpu', 2, 'legacy'), ('nic', 1, 'required')],
+            [(each.name, each.count, each.policy) for each in found],
+        )
+        self.assertEqual((), guest('gpu:0', GPU).devices)
+        self.assertFalse(guest('gpu:0', GPU).has_parts)
+
+    def test_refused(self):
+        for text, refusal in (
+            ('nic:1', refusals.PciRequestAliasNotDefined),
+            ('nic:x,gpu:1', refusals.PciRequestAliasNotDefined),
+            ('gpu:x', refusals.PciAliasCountInvalid),
+            ('gpu:-1', refusals.PciAliasCountInvalid),
+            ('gpu', refusals.PciAliasCountInvalid),
+            ('gpu:1:1', refusals.PciAliasCountInvalid),
+            ('', refusals.PciAliasCountInvalid),
+        ):
+            with self.subTest(text):
+                self.assertRaises(refusal, guest, text, GPU)
+
+    def test_policies_of_flavor_and_image_go_first(self):
+        key = 'hw:pci_numa_affinity_policy'
+        for specs, properties, expected in (
+            ({}, {}, 'preferred'),
+            ({key: 'required'}, {}, 'required'),
+            ({}, {'hw_pci_numa_affinity_policy': 'socket'}, 'socket'),
+            ({key: 'legacy'}, {'hw_pci_numa_affinity_policy': 'legacy'}, 'legacy'),
+        ):
+            alias = {**GPU, 'numa_policy': 'preferred'}
+            (request,) = guest('gpu:1', alias, specs=specs, **properties).devices
+            self.assertEqual(expected, request.policy)
+        for refusal, policy, properties in (
+            (refusals.InvalidPCINUMAAffinity, 'foo', {}),
+            (
+                refusals.ImagePCINUMAPolicyForbidden,
+                'required',
+                {'hw_pci_numa_affinity_policy': 'legacy'},
+            ),
+        ):
+            self.assertRaises(refusal, guest, 'gpu:1', GPU, specs={key: policy}, **properties)
+            self.assertTrue(issubclass(refusal, exception.Invalid))
+
+    def test_equal_requests_have_equal_names(self):
+        self.assertEqual(guest('gpu:1', GPU).request, guest('gpu:1', GPU).request)
+        self.assertNotEqual(guest('gpu:1', GPU).request, guest('gpu:2', GPU).request)
+
+    def test_live_migration(self):
+        (request,) = guest('gpu:1', GPU).devices
+        self.assertFalse(request.is_live_migratable)
+        (request,) = guest('gpu:1', {**GPU, 'live_migratable': 'yes'}).devices
+        self.assertTrue(request.is_live_migratable)
+        self.assertFalse(request.fits(devices.Device('0000:01:00.0', '10de', '2330')))
