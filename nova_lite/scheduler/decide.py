@@ -110,6 +110,10 @@ class Decision:
         version = self.world.states.version()
         self._read(version)
         for since in (None, started):
+            if since is not None:
+                # A former move of a server may have been undone before any record showed it.
+                for uuid in self.uuids:
+                    self.world.states.withdraw(uuid)
             outcome = self._attempt(version, since)
             if len(outcome.chosen) == len(self.uuids):
                 return outcome
