@@ -9,6 +9,7 @@ restored. The source's audit removes a guest that the source could not drop.
 
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import runtime
@@ -25,6 +26,8 @@ from nova_lite.moves import places
 from nova_lite.moves import resized
 from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import allocation
+
+LOG = log.getLogger(__name__)
 
 Task = states.TaskState
 BEGIN = saga.Result('record-request', resized.Ends)
@@ -64,7 +67,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         return (
             self.beginning(at=places.DEST_RECORDS, pivot=True),
             places.SOURCE_HOST.best_effort(
-                CLEAN, self.clean, later=True, calls=('confirm_resize',)
+                CLEAN, self.clean, later=True, skips=True, calls=('confirm_resize',)
             ),
             places.NETWORK.best_effort(
                 'drop-source-bindings',
@@ -88,17 +91,28 @@ class ConfirmResize(move.Move[resized.Ends]):
             instances.update(connection, row.uuid, {'deleted_at': runtime.naive_now()})
         return began
 
-    def clean(self) -> asking.Reply:
+    def clean(self) -> asking.Reply | saga.Skipped:
+        """Remove the guest that the source keeps, unless the source is forced down or removed.
+
+        Such a host is not awaited, so that a server whose state was reset can be evacuated.
+        """
         cell, asked = self.source.cell, resized.asked(self.scope, self.source, CLEAN)
         known = cell.read(asking.services_of, [asked['host']])
+        if asking.is_given_up(known[asked['host']]):
+            LOG.info(
+                'Confirming resize %s without its source %s, which is forced down or removed',
+                self.scope.migration_uuid,
+                asked['host'],
+            )
+            return saga.Skipped()
         return asking.ask(self.scope, cell.compute.confirm_resize, known=known, **asked)
 
     def unbind(self) -> saga.Skipped | None:
-        """Delete the bindings of the ports to the source, unless the server is gone."""
-        row = self.scope.find()
-        if self.began.stays or row is None or row.deleted or not row.network_info:
+        """Delete the bindings of the ports to the source, unless the server is there or gone."""
+        row, host = self.scope.find(), self.source.host
+        if row is None or row.deleted or row.host == host or not row.network_info:
             return saga.Skipped()
-        neighbours.unbind(self.scope, row.network_info, self.source.host)
+        neighbours.unbind(self.scope, row.network_info, host)
         return None
 
     def unbind_late(self) -> None:
@@ -106,8 +120,12 @@ class ConfirmResize(move.Move[resized.Ends]):
         duties.drop_bindings(self.scope, self.source.host)
 
     def purge(self) -> None:
-        """Remove the hidden records, which a revert would make visible again."""
-        self.source.cell.purge()
+        """Remove the hidden records, which a revert would make visible again.
+
+        A server that was reset by a former release may have returned to the source's cell.
+        """
+        if self.source.cell.cell.uuid != self.scope.here.cell.uuid:
+            self.source.cell.purge()
 
     @scopes.transaction
     def record(self, connection: sa.Connection) -> None:

@@ -139,6 +139,10 @@ RESIZE = Transition(
 )
 MIGRATE = dataclasses.replace(RESIZE, verb='migrate')
 CONFIRM_RESIZE = Transition('confirmResize', (_V.RESIZED,), after=_V.ACTIVE, or_off=True, saga=True)
+# Of a server whose state an administrator has reset: its resize can no longer be reverted.
+CONFIRM_RESET = Transition(
+    'confirmResize', tuple(each for each in _V if each not in (_V.RESIZED, _V.DELETED)), saga=True
+)
 REVERT_RESIZE = Transition(
     'revertResize',
     (_V.RESIZED,),

@@ -5,6 +5,8 @@ Source: reference/nova/moves 2.3.
 
 import typing
 
+from oslo_log import log
+
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
@@ -21,8 +23,11 @@ from nova_lite.api.servers import source_host
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import migrations
+from nova_lite.lifecycle import confirmations
 from nova_lite.saga import journal
 from nova_lite.states import transitions
+
+LOG = log.getLogger(__name__)
 
 PATH = '/servers/{server_id}/action'
 Status = states.MigrationStatus
@@ -95,6 +100,25 @@ def finished(server: server_access.Server) -> rows.Row:
     if not found:
         raise NotResized()
     return found[-1]
+
+
+def confirm_reset(req: request.Request, server: server_access.Server) -> None:
+    """Confirm the resize of a server whose state was just reset, if there is one.
+
+    The resize can no longer be confirmed or reverted by its user. If another saga has the server,
+    an audit of the super-conductor confirms the resize later.
+    """
+    try:
+        migration = finished(server)
+        uuid = confirmations.begin(
+            req.app.api_db, server.cell, migration, transitions.CONFIRM_RESET
+        )
+    except NotResized:
+        return
+    except (exception.Conflict, exception.NotFound) as error:
+        LOG.info('Not confirming the resize of server %s yet: %s', server.uuid, error)
+        return
+    moves.run_saga(req, uuid)
 
 
 def confirm_for_deletion(

@@ -9,6 +9,7 @@ from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import confirm_revert
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
@@ -32,7 +33,10 @@ BODY = schema_parts.body(
     faults=(400, 403, 404, 409),
 )
 def reset_state(req: request.Request, server: server_access.Server) -> None:
-    """Set the vm state and clear the task. A server that was softly deleted counts again."""
+    """Set the vm state and clear the task. A server that was softly deleted counts again.
+
+    A resize that waits for its confirmation is confirmed.
+    """
     acting.require_cell(server)
     state = req.content['state']
     acting.in_its_cell(
@@ -41,6 +45,7 @@ def reset_state(req: request.Request, server: server_access.Server) -> None:
     if server.row.deleted_at is not None:
         # If this process is killed before that, a sweep of the super-conductor does it.
         req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+    confirm_revert.confirm_reset(req, server)
 
 
 def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, state: str) -> None:

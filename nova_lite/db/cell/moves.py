@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import devices
@@ -21,6 +22,13 @@ from nova_lite.db.cell import shares
 from nova_lite.saga import values
 
 Claim = typing.TypedDict('Claim', {'uuid': str, 'from': list[str], 'to': str})
+
+
+class UnconfirmedResize(exception.Conflict):
+    msg = (
+        'The resize of instance %(instance_id)s is being confirmed, because its state was reset. '
+        'Try again in a few seconds.'
+    )
 
 
 class Down(typing.TypedDict):
@@ -71,12 +79,14 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
     the move replaces a task of the server, the open events of that task end. Without changes
     the time of the server's last change does not change.
     Raises InstanceNotFound, StateChanged if the server's states or its host do not allow the move,
-    and ServiceIsUp if a host is not down although it must be.
+    UnconfirmedResize, and ServiceIsUp if a host is not down although it must be.
     """
     if has_begun(connection, ctxt, uuid, order):
         return False
     row = instances.hold(connection, uuid)
     _require_same(row, order.same or {})
+    if order.changes.get('task_state') and not order.claims:
+        _require_confirmed(connection, row)
     if down := order.down:
         services.keep_down(connection, **down)
     instances.update(
@@ -111,6 +121,18 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
             besides=ctxt.request_id,
         )
     return True
+
+
+def _require_confirmed(connection: sa.Connection, row: rows.Row) -> None:
+    """Raise UnconfirmedResize if the source of a resize keeps a server whose state was reset.
+
+    A confirmation after the next move could remove what that move has put there.
+    """
+    # A server has a former flavor until its resize is confirmed or reverted.
+    was_reset = row.old_flavor is not None and row.vm_state != states.VmState.RESIZED
+    finished = [str(states.MigrationStatus.FINISHED)]
+    if was_reset and migrations.of_instance(connection, row.uuid, finished):
+        raise UnconfirmedResize(instance_id=row.uuid)
 
 
 def _change_shares(connection: sa.Connection, uuid: str, order: Order) -> None:

@@ -1,4 +1,4 @@
-"""Confirm resizes after resize_confirm_window, and end migrations without a saga.
+"""Confirm resizes after resize_confirm_window or a reset, and end those of deleted servers.
 
 Source: reference/nova/moves 3.2, [DEFAULT]resize_confirm_window.
 """
@@ -22,7 +22,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.dialects import execute
-from nova_lite.lifecycle import intents
+from nova_lite.lifecycle import confirmations
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
 from nova_lite.states import transitions
@@ -55,7 +55,7 @@ class AutoConfirm:
         self._world, self._run_saga = world, run_saga
 
     def run(self) -> None:
-        """Confirm resizes that are due, and end migrations whose servers are deleted."""
+        """Confirm resizes that are due or were reset; end those of deleted servers."""
         searches.each(self._world.cells.every(cell0=False), self._look, what='resizes to confirm')
 
     def _look(self, cell: deployment.Cell) -> None:
@@ -65,33 +65,45 @@ class AutoConfirm:
                 self._consider(cell, migration, row)
 
     def _consider(self, cell: deployment.Cell, migration: rows.Row, row: '_Server | None') -> None:
-        window = self._world.conf.resize_confirm_window
-        due = runtime.naive_now() - datetime.timedelta(seconds=window)
         if row is None or row.deleted:
-            self._abandon(cell, migration, 'its server is deleted')
-        elif instances.is_gone(row) or not window or migration.updated_at > due:  # type: ignore[arg-type]  # it has the columns
-            return
-        elif transitions.CONFIRM_RESIZE.may_start(row.vm_state, row.task_state):
-            self._confirm(cell, migration)
-        elif row.task_state != states.TaskState.RESIZE_FINISH:
-            self._abandon(cell, migration, f'its server is {row.vm_state}, task {row.task_state}')
+            self._abandon(cell, migration)
+        elif transitions.CONFIRM_RESET.may_start(row.vm_state, row.task_state):
+            self._confirm(cell, migration, transitions.CONFIRM_RESET)
+        elif self._is_due(migration) and transitions.CONFIRM_RESIZE.may_start(
+            row.vm_state, row.task_state
+        ):
+            if self._is_source_up(cell, migration):
+                self._confirm(cell, migration, transitions.CONFIRM_RESIZE)
+            else:
+                LOG.info('Not confirming resize %s yet: its source host is down', migration.uuid)
 
-    def _confirm(self, cell: deployment.Cell, migration: rows.Row) -> None:
-        if self._is_copy(cell, migration):
-            return
+    def _is_due(self, migration: rows.Row) -> bool:
+        window = self._world.conf.resize_confirm_window
+        since = runtime.naive_now() - datetime.timedelta(seconds=window)
+        return bool(window and migration.updated_at <= since)
+
+    def _is_source_up(self, cell: deployment.Cell, migration: rows.Row) -> bool:
         source = self._source_cell(cell, migration)
         service = source.db.read(services.find, migration.source_compute)
-        if service is None or not services.is_up(service, self._world.conf.service_down_time):
-            LOG.info('Not confirming resize %s yet: its source host is down', migration.uuid)
+        return service is not None and services.is_up(service, self._world.conf.service_down_time)
+
+    def _confirm(
+        self, cell: deployment.Cell, migration: rows.Row, guard: transitions.Transition
+    ) -> None:
+        if self._is_copy(cell, migration):
             return
-        intent = confirmation(migration)
         try:
-            intents.begin(self._world.api_db, cell, context.admin(), intent)
+            uuid = confirmations.begin(self._world.api_db, cell, migration, guard)
         except (exception.Conflict, exception.NotFound) as error:
-            LOG.info('Not confirming resize %s: %s', migration.uuid, error)
+            LOG.info('Not confirming resize %s yet: %s', migration.uuid, error)
             return
-        LOG.info('Confirming resize %s automatically after resize_confirm_window', migration.uuid)
-        self._run_saga(intent.uuid)
+        reason = (
+            'after resize_confirm_window'
+            if guard is transitions.CONFIRM_RESIZE
+            else 'because the state of its server was reset'
+        )
+        LOG.info('Confirming resize %s %s', migration.uuid, reason)
+        self._run_saga(uuid)
 
     def _is_copy(self, cell: deployment.Cell, migration: rows.Row) -> bool:
         """Return whether the server is in another cell now, so that its record there must stay.
@@ -107,11 +119,11 @@ class AutoConfirm:
             return self._world.cells.of_host(migration.source_compute)
         return cell
 
-    def _abandon(self, cell: deployment.Cell, migration: rows.Row, reason: str) -> None:
-        """End a migration, and remove the guest that the source kept."""
+    def _abandon(self, cell: deployment.Cell, migration: rows.Row) -> None:
+        """End the migration of a deleted server, and remove the guest that the source kept."""
         if self._is_copy(cell, migration):
             return
-        LOG.warning('No saga will end migration %s: %s', migration.uuid, reason)
+        LOG.warning('No saga will end migration %s: its server is deleted', migration.uuid)
         try:
             self._world.compute(self._source_cell(cell, migration)).confirm_resize(
                 context.admin(),
@@ -141,25 +153,6 @@ class AutoConfirm:
             )
         except exception.StateChanged as error:
             LOG.info('Migration %s has already ended: %s', migration.uuid, error)
-
-
-def confirmation(migration: rows.Row) -> intents.Intent:
-    """Return the intent of an automatic confirm."""
-    return intents.Intent(
-        kind='cross-cell-confirm' if migration.cross_cell_move else 'confirm-resize',
-        uuid=runtime.new_uuid(),
-        instance_uuid=migration.instance_uuid,
-        arguments={'migration_uuid': migration.uuid},
-        order=intents.order(
-            transitions.CONFIRM_RESIZE,
-            'confirmResize',
-            claims={
-                'uuid': migration.uuid,
-                'from': [str(Status.FINISHED)],
-                'to': str(Status.CONFIRMING),
-            },
-        ),
-    )
 
 
 def finished(connection: sa.Connection) -> list[tuple[rows.Row, '_Server | None']]:

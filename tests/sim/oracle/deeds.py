@@ -33,6 +33,8 @@ WITH_IMAGES = ('createImage', 'createBackup', 'shelve', 'unshelve', OFFLOAD)
 DETACH = 'detach_volume'
 # What a host says of a guest that it does not have.
 GONE = 'is not defined on'
+# An audit does, or the API, after the state of a resized server was reset.
+CONFIRM = 'confirmResize'
 # An audit does, if the guest of a server that is said to be active is off.
 STOP = 'stop'
 # Guests are interrupted that a resize has moved while they were off, or that have failed.
@@ -139,7 +141,9 @@ class Deeds:
         lost = action['action'] == DETACH and reset.done(owners.RESET)
         # It was said to be active, and its guest was off: an audit records that.
         off = action['action'] == STOP and 'active' in reset.values(outside.RESET, uuid)
-        return bool(lost) or off or self._excuses.of_unasked(uuid)
+        # A resize whose server was reset can only be confirmed.
+        confirmed = action['action'] == CONFIRM and bool(reset.values(outside.RESET, uuid))
+        return bool(lost) or off or confirmed or self._excuses.of_unasked(uuid)
 
     def _was_reset(self, server, action):
         """Return whether an administrator reset the state of a server during an action.

@@ -1,15 +1,20 @@
 """The search for moves that wait for their confirmation."""
 
 import datetime
+import functools
 
 import sqlalchemy as sa
 
+from nova_lite import context
 from nova_lite import runtime
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import moves
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import intents
+from nova_lite.states import transitions
 from nova_lite.superconductor.audits import auto_confirm
 from tests.unit.conductor import base
 from tests.unit.superconductor import build_base
@@ -107,11 +112,8 @@ class CellAwayTest(build_base.BuildTestCase):
         auto_confirm.AutoConfirm(self.world, run_saga=None).run()
         self.assertEqual(('finished', 'error'), (self.status(across), self.status(within)))
 
-    def test_a_copy_that_an_undone_move_left_is_not_confirmed(self):
-        """A confirmation would remove the server from the cell that has it."""
-        self.world.conf.set_override('resize_confirm_window', 1)
-        cell1, cell2 = self.cell('cell1'), self.cell('cell2')
-        self.api_db.write(instance_mappings.place, self.uuid, cell1.id)
+    def create(self, *cells, **more):
+        """Create records of the server in cells, each with a host that is up."""
         row = {
             'uuid': self.uuid,
             'project_id': 'p',
@@ -123,10 +125,51 @@ class CellAwayTest(build_base.BuildTestCase):
             'root_gb': 1,
             'ephemeral_gb': 0,
             'flavor': build_base.FLAVOR,
+            **more,
         }
-        for cell in (cell1, cell2):
+        for cell in cells:
             cell.db.write(instances.create, [row])
             cell.db.write(services.beat, ['host-1'], services.COMPUTE, 'compute')
+
+    def test_a_resize_whose_server_was_reset_is_confirmed_at_once(self):
+        """An automatic confirmation of the others is switched off."""
+        cell2 = self.cell('cell2')
+        self.api_db.write(instance_mappings.place, self.uuid, cell2.id)
+        self.create(cell2)
+        reset = self.moved(instance_uuid=self.uuid, source_compute='host-1')
+        ran = []
+        for state, task, begun in (
+            ('resized', None, 0),
+            ('active', 'powering-off', 0),
+            ('active', None, 1),
+            ('active', None, 1),
+        ):
+            states = {'vm_state': state, 'task_state': task}
+            cell2.db.write(instances.force, self.uuid, states)
+            auto_confirm.AutoConfirm(self.world, run_saga=ran.append).run()
+            self.assertEqual(begun, len(ran))
+        self.assertEqual('confirming', self.status(reset))
+        (saga,) = self.api_db.read(sagas.every)
+        self.assertEqual(('confirm-resize', ran[0]), (saga.kind, saga.uuid))
+        self.assertEqual(reset, saga.arguments['migration_uuid'])
+
+    def test_no_move_begins_before_it_is_confirmed(self):
+        """The confirmation could remove what the move has put on the source."""
+        cell2 = self.cell('cell2')
+        self.create(cell2, vm_state='active', host='host-2', old_flavor=build_base.FLAVOR)
+        reset = self.moved(instance_uuid=self.uuid, source_compute='host-1')
+        order = intents.order(transitions.MIGRATE, 'migrate')
+        begin = functools.partial(cell2.db.write, moves.begin, context.admin(), self.uuid, order)
+        self.assertRaises(moves.UnconfirmedResize, begin)
+        cell2.db.write(migrations.update, reset, {'status': 'confirmed'})
+        self.assertTrue(begin())
+
+    def test_a_copy_that_an_undone_move_left_is_not_confirmed(self):
+        """A confirmation would remove the server from the cell that has it."""
+        self.world.conf.set_override('resize_confirm_window', 1)
+        cell1, cell2 = self.cell('cell1'), self.cell('cell2')
+        self.api_db.write(instance_mappings.place, self.uuid, cell1.id)
+        self.create(cell1, cell2)
         long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
         more = {'source_compute': 'host-1', 'cross_cell_move': True, 'updated_at': long_ago}
         copied = self.moved(instance_uuid=self.uuid, **more)
