@@ -152,10 +152,11 @@ def in_states(
 
 def tagged(tags: Iterable[str], *, every: bool, negate: bool = False) -> rows.Condition:
     """Return the condition of all tags (every) or any; negate: the opposite."""
-    parts = [
-        sa.exists().where(TAGS.c.instance_uuid == TABLE.c.uuid, TAGS.c.tag == tag) for tag in tags
-    ]
-    condition = sa.and_(*parts) if every else sa.or_(*parts)
+    # One condition for any number of tags: SQLite refuses a thousand of them.
+    wanted = set(tags)
+    held = sa.and_(TAGS.c.instance_uuid == TABLE.c.uuid, TAGS.c.tag.in_(sorted(wanted)))
+    number = sa.select(sa.func.count()).select_from(TAGS).where(held).scalar_subquery()
+    condition = number == len(wanted) if every else sa.exists().where(held)
     return sa.not_(condition) if negate else condition
 
 

@@ -257,6 +257,13 @@ class TestFilters(Case):
         self.assertEqual({'ab', 'a'}, tagged('?tags-any=a,b'))
         self.assertEqual({'a', 'none'}, tagged('?not-tags=a,b'))
         self.assertEqual({'none'}, tagged('?not-tags-any=a,b'))
+        # A repeated tag is one tag, and there may be as many as a request has room for.
+        many = 'a,' + ','.join(f'{number}' for number in range(1500))
+        self.assertEqual({'ab'}, tagged('?tags=a,b,a'))
+        self.assertEqual({'ab', 'a'}, tagged(f'?tags-any={many}'))
+        self.assertEqual({'none'}, tagged(f'?not-tags-any={many}'))
+        self.assertEqual(set(), tagged(f'?tags={many}'))
+        self.assertEqual({'ab', 'a', 'none'}, tagged(f'?not-tags={many}'))
 
     def test_addresses(self):
         info = {
