@@ -20,6 +20,8 @@ from nova_lite.db import patterns
 # A text that may be the number of an integer column.
 INT32_MOST = 0x7FFFFFFF
 CHECKER = jsonschema.FormatChecker(formats=())
+# The last character that nova takes for printable.
+LAST = '\ufffe'
 UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
 
@@ -111,9 +113,10 @@ def is_date_time(text: str) -> bool:
 
 @_check('printable')
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters, and no separators but blanks.
+    """Return whether a text has no control characters, and no separators but blanks of any width.
 
-    A line break may end it, as in nova.
+    Characters of further planes, such as pictographs, are not printable to nova, which cannot
+    store them in MySQL. A line break may end the text, as in nova.
     """
     return not any(_is_control(char) for char in text.removesuffix('\n'))
 
@@ -136,7 +139,7 @@ def is_name_to_strip(text: str) -> bool:
 
 def _is_control(char: str) -> bool:
     category = unicodedata.category(char)
-    return category[0] == 'C' and category != 'Co' or (category[0] == 'Z' and char != ' ')
+    return category[0] == 'C' or category in ('Zl', 'Zp') or char > LAST
 
 
 @_check('image_ref')

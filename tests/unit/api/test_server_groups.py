@@ -61,6 +61,15 @@ class ServerGroupsTest(base.ApiTest):
         self.create(version='2.15', policies=['soft-affinity'])
         self.create(policy='affinity', who=compute_api.READER, status=403)
 
+    def test_names(self):
+        """As a nova 34 takes them: of the first plane, without private and line separators."""
+        for char in '\u00e9\u0300\u00a0\u3000\u4e2d':
+            self.create(policy='affinity', name=f'a{char}b')
+        for char in '\u00a0\u3000':
+            self.create(policy='affinity', name=f'a{char}', status=400)
+        for char in '\ue000\u2028\u200b\ufffe\uffff\U0001f600\U00020000\U000f0000':
+            self.create(policy='affinity', name=f'a{char}b', status=400)
+
     def test_of_another_project(self):
         uuid = self.create(policy='affinity')['id']
         self.get(f'{URL}/{uuid}', who=compute_api.OTHER, status=404)
