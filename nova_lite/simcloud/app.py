@@ -33,6 +33,8 @@ from nova_lite.simcloud.volume import routes as volume
 
 # The user that sends events, and its project.
 EVENT_SENDER = ('neutron', 'service')
+# What SQLite says of about a thousand conditions.
+TOO_LARGE = 'Expression tree is too large'
 Params: typing.TypeAlias = dict[str, typing.Any]
 
 LOG = logging.getLogger(__name__)
@@ -101,6 +103,10 @@ def _on_bad_value(
 def _on_database_error(
     req: web.Request, resp: falcon.Response, error: sa.exc.DBAPIError, params: Params
 ) -> None:
+    if TOO_LARGE in str(error.orig):
+        LOG.info('%s %s: %s', req.method, req.path, error.orig)
+        _answer(req, resp, faults.BadRequest('The request has too many filters. Use fewer.'))
+        return
     if error.orig is None or not full_disks.is_full(error.orig):
         _on_error(req, resp, error, params)
         return
