@@ -24,7 +24,8 @@ cells:
     settings: {capacity: {vcpus: 8, memory_mb: 16384, disk_gb: 100}}
 """
 VARY = ['ram_weight_multiplier=1,-1']
-COUNT = 150
+# As many as fill two hosts.
+COUNT = 60
 
 
 class ReplayTest(testtools.TestCase):
@@ -49,7 +50,7 @@ class ReplayTest(testtools.TestCase):
             'reference': None,
             'vary': VARY,
             'cells': 2,
-            'hosts': 2,
+            'hosts': 1,
             'profile': 'instant',
             'options': {'filter_scheduler': {'host_subset_size': '2'}},
             'tuned': True,
@@ -102,7 +103,7 @@ class ReplayTest(testtools.TestCase):
 
         def is_interrupted():
             looks.append(None)
-            return len(looks) % 60 == 0
+            return len(looks) % 24 == 0
 
         study = studies.Study(directory, plan, is_interrupted=is_interrupted)
         plans.create(directory, study.plan)
@@ -115,12 +116,12 @@ class ReplayTest(testtools.TestCase):
                 interrupts += 1
             plan, progress = plans.load(directory)
             study = studies.Study(directory, plan, progress=progress, is_interrupted=is_interrupted)
-        self.assertEqual((5, 300), (interrupts, len(looks)))
+        self.assertEqual((5, 2 * COUNT), (interrupts, len(looks)))
         self.assertEqual(whole, self.timeless(found))
 
     def test_boots(self):
         """Whole boots have the hosts, the figures and the rejections of decisions alone."""
-        changes = {'limit': 40, 'hosts': 1, 'options': {}}
+        changes = {'limit': 40, 'options': {}}
         decided = self.study('decided', **changes)
         booted = self.study('booted', boots=True, **changes)
         for run in booted['runs']:
