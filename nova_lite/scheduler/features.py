@@ -41,11 +41,14 @@ def is_requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw
 def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
     """Return the resources and traits that the spec's features add to its group without a suffix.
 
-    pinned: request dedicated CPUs as PCPU; False: as VCPU
+    pinned: request dedicated CPUs as PCPU, with the trait of their threads; False: as VCPU, without
+        this trait
     """
     asked = Asked()
-    if pinned and is_pinned(spec):
-        _dedicated_cpus(spec, asked)
+    if pinned:
+        if is_pinned(spec):
+            _dedicated_cpus(spec, asked)
+        _threads(spec, asked)
     for feature in FEATURES:
         feature(spec, asked)
     return asked
@@ -134,7 +137,6 @@ def _stateless_firmware(spec: request_spec.RequestSpec, asked: Asked) -> None:
 
 
 FEATURES = (
-    _threads,
     _memory_encryption,
     _persistent_memory,
     _virtual_tpm,

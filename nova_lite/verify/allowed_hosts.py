@@ -31,7 +31,6 @@ ZONE = 'availability_zone'
 TRUE = ('1', 't', 'true', 'on', 'y', 'yes')
 # {extra spec: {its value: the trait this requires}}; of an image, see `said`
 TRANSLATED = {
-    'hw:cpu_thread_policy': {'require': 'HW_CPU_HYPERTHREADING'},
     'hw:pci_numa_affinity_policy': {'socket': 'COMPUTE_SOCKET_PCI_NUMA_AFFINITY'},
     'hw:tpm_version': {'1.2': 'COMPUTE_SECURITY_TPM_1_2', '2.0': 'COMPUTE_SECURITY_TPM_2_0'},
     'os:secure_boot': {'required': 'COMPUTE_SECURITY_UEFI_SECURE_BOOT'},
@@ -110,15 +109,15 @@ def demanded(demand: Demand) -> set[str]:
 
 
 def refused(demand: Demand) -> set[str]:
-    """Return traits that the flavor forbids; an image can only ask for CPUs without threads."""
-    found = {
+    """Return traits that the flavor forbids.
+
+    The threads of dedicated CPUs are not among them: a host without PCPU may have any.
+    """
+    return {
         key.partition(':')[2]
         for key, value in demand.extra_specs.items()
         if key.startswith('trait') and value == 'forbidden'
     }
-    if said(demand, 'hw:cpu_thread_policy') == 'isolate':
-        found.add('HW_CPU_HYPERTHREADING')
-    return found
 
 
 def is_outside_zone(place: Place, demand: Demand, zones: Container[str | None]) -> bool:

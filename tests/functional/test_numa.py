@@ -95,6 +95,17 @@ class NumaTest(NumaCase):
         again = self.cloud.boot('again', flavor='pinned')
         self.assertEqual(4, len(self.pins(again)))
 
+    def test_whole_cores_of_hosts_with_threads(self):
+        """Placement is asked for VCPU: the trait of threads forbids PCPU of these hosts."""
+        self.flavor('alone', {**PINNED, 'hw:cpu_thread_policy': 'isolate'}, vcpus=2)
+        server = self.cloud.boot(flavor='alone')
+        cores = {cpu % 10 for _node, cpu in self.pins(server)}
+        self.assertEqual(2, len(cores))
+        amounts = next(iter(self.moving.allocations(server.id).values()))
+        self.assertEqual(2, amounts['VCPU'])
+        self.assertNotIn('PCPU', amounts)
+        self.assertEqual([], self.cloud.findings())
+
     def test_power(self):
         server = self.cloud.boot(flavor='paged')
         before = self.pins(server)

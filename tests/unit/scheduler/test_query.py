@@ -178,6 +178,12 @@ class QueryTest(base.SchedulerTestCase):
     def test_old_hosts_are_asked_for_vcpus(self):
         self.assertEqual((SIZES,), self.pairs({'hw:cpu_policy': 'dedicated'}, pinned=False))
 
+    def test_old_hosts_may_have_threads_or_not(self):
+        for policy in ('isolate', 'require'):
+            specs = {'hw:cpu_policy': 'dedicated', 'hw:cpu_thread_policy': policy}
+            self.assertEqual((SIZES,), self.pairs(specs, pinned=False))
+            self.assertIn('HW_CPU_HYPERTHREADING', str(self.pairs(specs)))
+
     def test_limit(self):
         self.assertIn(('limit', '7'), self.pairs(limit=7))
         for hint in ('group', 'same_host', 'different_host'):

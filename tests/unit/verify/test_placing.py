@@ -93,7 +93,6 @@ class PlacingTest(testtools.TestCase):
         """All that the scheduler makes traits of."""
         for number, (words, *traits) in enumerate(
             (
-                ({'hw:cpu_thread_policy': 'require'}, 'HW_CPU_HYPERTHREADING'),
                 ({'hw:mem_encryption': 'True'}, 'HW_CPU_X86_AMD_SEV'),
                 (
                     {'hw:mem_encryption': 'yes', 'hw:mem_encryption_model': 'amd-sev-es'},
