@@ -19,8 +19,6 @@ ALL = 'all'
 NOVAS = 'nova.scheduler.'
 # Filters and weighers that nova has or had, and nova_lite has not.
 ABSENT = (
-    'PciPassthroughFilter',
-    'PCIWeigher',
     'AvailabilityZoneFilter',
     'CoreFilter',
     'RamFilter',

@@ -42,7 +42,8 @@ SETTINGS = [
     ('libvirt', 'virt_type = kvm', NO_EFFECT, ''),
     ('scheduler', 'workers = 3', NO_EFFECT, ''),
     ('quota', 'driver = nova.quota.UnifiedLimitsDriver', NO_EFFECT, ''),
-    ('DEFAULT', 'pci_alias = {}', NO_EFFECT, ''),
+    ('DEFAULT', 'pci_alias = {}', OTHER_NAME, '[pci]alias'),
+    ('pci', 'report_in_placement = true', NO_EFFECT, ''),
     ('oslo_messaging_kafka', 'kafka_max_fetch_bytes = 3', NO_EFFECT, ''),
     ('DEFAULT', 'report_intervall = 5', UNKNOWN, ''),
     ('no_group', 'report_interval = 5', UNKNOWN, ''),
@@ -113,12 +114,12 @@ class FilesTest(testtools.TestCase):
 
     def test_filters_of_nova_alone(self):
         """They are named without the list of all filters."""
-        line = 'enabled_filters = ComputeFilter,PciPassthroughFilter,AvailabilityZoneFilter'
+        line = 'enabled_filters = ComputeFilter,RamFilter,AvailabilityZoneFilter'
         (finding,) = self.findings(f'[filter_scheduler]\n{line}\n')
         self.assertEqual(REFUSED, finding.effect)
         self.assertTrue(
             finding.detail.endswith(
-                'nova_lite has no PciPassthroughFilter, AvailabilityZoneFilter: remove the name'
+                'nova_lite has no RamFilter, AvailabilityZoneFilter: remove the name'
             ),
             finding.detail,
         )

@@ -83,7 +83,7 @@ MEANINGS = (
     ('networks:\n- {name: n, subnets: [{cidr: 10.0.0.1/8}]}', 2, 'has host bits set', 'cidr'),
     ('options: {quota: {instancs: 1}}', 1, 'no option instancs', 'Did you mean instances?'),
     ('options:\n  quota:\n    instances: many', 3, 'the value many', 'a whole number'),
-    ('profile: fast', 1, 'neither a file nor one of', 'default, instant, jittery'),
+    ('profile: fast', 1, 'neither a file nor one of', 'default, gpu, instant'),
     ('profile:\n  hosts:\n  - capacity: {cpus: 1}', 3, "unknown key 'cpus'", 'known: disk_gb'),
     ('cells:\n- settings:\n    traits: [GPU]', 3, "'GPU' is neither a trait", 'CUSTOM_'),
     ('faults:\n  failures:\n  - verb: spwan', 3, "'spwan' matches no verb", 'verbs: spawn'),
