@@ -1,6 +1,6 @@
 """Policies: rule defaults, one module per resource, and their enforcement.
 
-Each module of this package has constants with the names of rules, and `list_rules()`. Operators'
+Each module of this package has a constant for each rule of a resource (`base.rule`). Operators'
 policy files override the defaults by name, as in any OpenStack service.
 """
 
@@ -34,7 +34,8 @@ def modules() -> list[types.ModuleType]:
 
 def list_rules() -> base.Rules:
     """Return every rule default, for enforcement and for the sample file."""
-    return [rule for module in modules() for rule in module.list_rules()]
+    found = [rule for module in modules() for rule in vars(module).values()]
+    return [*base.list_rules(), *(rule.default for rule in found if isinstance(rule, base.Rule))]
 
 
 def get_enforcer() -> policy.Enforcer:

@@ -54,23 +54,29 @@ _BASE = {
 }
 
 
-def rule(
-    name: str, default: str, description: str, *operations: str
-) -> policy.DocumentedRuleDefault:
-    """Return a rule default.
+class Rule(str):
+    """The name of a rule, which has the default of the rule."""
+
+    default: policy.RuleDefault
+
+
+def rule(name: str, default: str, description: str, *operations: str) -> Rule:
+    """Return a rule with its default.
 
     operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file
     """
     listed: list[typing.Any] = [
         dict(zip(('method', 'path'), text.split(' ', 1), strict=True)) for text in operations
     ]
-    return policy.DocumentedRuleDefault(
+    made = Rule(name)
+    made.default = policy.DocumentedRuleDefault(
         name=name,
         check_str=default,
         description=description,
         operations=listed,
         scope_types=list(PROJECT),
     )
+    return made
 
 
 def list_rules() -> Rules:

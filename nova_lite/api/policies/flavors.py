@@ -2,79 +2,73 @@
 
 from nova_lite.api.policies import base
 
-CREATE = 'os_compute_api:os-flavor-manage:create'
-UPDATE = 'os_compute_api:os-flavor-manage:update'
-DELETE = 'os_compute_api:os-flavor-manage:delete'
-ACCESS = 'os_compute_api:os-flavor-access'
-ADD_ACCESS = 'os_compute_api:os-flavor-access:add_tenant_access'
-REMOVE_ACCESS = 'os_compute_api:os-flavor-access:remove_tenant_access'
-SPECS_LIST = 'os_compute_api:os-flavor-extra-specs:index'
-SPECS_SHOW = 'os_compute_api:os-flavor-extra-specs:show'
-SPECS_CREATE = 'os_compute_api:os-flavor-extra-specs:create'
-SPECS_UPDATE = 'os_compute_api:os-flavor-extra-specs:update'
-SPECS_DELETE = 'os_compute_api:os-flavor-extra-specs:delete'
-
 _ACTION = 'POST /flavors/{flavor_id}/action'
 _SPECS = '/flavors/{flavor_id}/os-extra_specs'
 
-
-def list_rules() -> base.Rules:
-    """Return the defaults of the rules."""
-    return [*_flavors(), *_extra_specs()]
-
-
-def _flavors() -> base.Rules:
-    return [
-        base.rule(CREATE, base.ADMIN, 'Create a flavor.', 'POST /flavors'),
-        base.rule(
-            UPDATE, base.ADMIN, 'Change the description of a flavor.', 'PUT /flavors/{flavor_id}'
-        ),
-        base.rule(DELETE, base.ADMIN, 'Delete a flavor.', 'DELETE /flavors/{flavor_id}'),
-        base.rule(
-            ACCESS,
-            base.ADMIN,
-            'List the projects that may use a flavor.',
-            'GET /flavors/{flavor_id}/os-flavor-access',
-        ),
-        base.rule(
-            ADD_ACCESS,
-            base.ADMIN,
-            'Give a project access to a flavor.',
-            f'{_ACTION} (addTenantAccess)',
-        ),
-        base.rule(
-            REMOVE_ACCESS,
-            base.ADMIN,
-            'Remove the access of a project to a flavor.',
-            f'{_ACTION} (removeTenantAccess)',
-        ),
-    ]
-
-
-def _extra_specs() -> base.Rules:
-    return [
-        base.rule(
-            SPECS_LIST,
-            base.READER,
-            'List the extra specs of a flavor. Show them in flavors from 2.61 and in '
-            'servers from 2.47.',
-            f'GET {_SPECS}',
-            'GET /flavors/detail',
-            'GET /flavors/{flavor_id}',
-            'GET /servers/detail',
-            'GET /servers/{server_id}',
-        ),
-        base.rule(
-            SPECS_SHOW, base.READER, 'Show an extra spec of a flavor.', f'GET {_SPECS}/{{key}}'
-        ),
-        base.rule(SPECS_CREATE, base.ADMIN, 'Set extra specs of a flavor.', f'POST {_SPECS}'),
-        base.rule(
-            SPECS_UPDATE, base.ADMIN, 'Set one extra spec of a flavor.', f'PUT {_SPECS}/{{key}}'
-        ),
-        base.rule(
-            SPECS_DELETE,
-            base.ADMIN,
-            'Delete an extra spec of a flavor.',
-            f'DELETE {_SPECS}/{{key}}',
-        ),
-    ]
+CREATE = base.rule(
+    'os_compute_api:os-flavor-manage:create', base.ADMIN, 'Create a flavor.', 'POST /flavors'
+)
+UPDATE = base.rule(
+    'os_compute_api:os-flavor-manage:update',
+    base.ADMIN,
+    'Change the description of a flavor.',
+    'PUT /flavors/{flavor_id}',
+)
+DELETE = base.rule(
+    'os_compute_api:os-flavor-manage:delete',
+    base.ADMIN,
+    'Delete a flavor.',
+    'DELETE /flavors/{flavor_id}',
+)
+ACCESS = base.rule(
+    'os_compute_api:os-flavor-access',
+    base.ADMIN,
+    'List the projects that may use a flavor.',
+    'GET /flavors/{flavor_id}/os-flavor-access',
+)
+ADD_ACCESS = base.rule(
+    'os_compute_api:os-flavor-access:add_tenant_access',
+    base.ADMIN,
+    'Give a project access to a flavor.',
+    f'{_ACTION} (addTenantAccess)',
+)
+REMOVE_ACCESS = base.rule(
+    'os_compute_api:os-flavor-access:remove_tenant_access',
+    base.ADMIN,
+    'Remove the access of a project to a flavor.',
+    f'{_ACTION} (removeTenantAccess)',
+)
+SPECS_LIST = base.rule(
+    'os_compute_api:os-flavor-extra-specs:index',
+    base.READER,
+    'List the extra specs of a flavor. Show them in flavors from 2.61 and in servers from 2.47.',
+    f'GET {_SPECS}',
+    'GET /flavors/detail',
+    'GET /flavors/{flavor_id}',
+    'GET /servers/detail',
+    'GET /servers/{server_id}',
+)
+SPECS_SHOW = base.rule(
+    'os_compute_api:os-flavor-extra-specs:show',
+    base.READER,
+    'Show an extra spec of a flavor.',
+    f'GET {_SPECS}/{{key}}',
+)
+SPECS_CREATE = base.rule(
+    'os_compute_api:os-flavor-extra-specs:create',
+    base.ADMIN,
+    'Set extra specs of a flavor.',
+    f'POST {_SPECS}',
+)
+SPECS_UPDATE = base.rule(
+    'os_compute_api:os-flavor-extra-specs:update',
+    base.ADMIN,
+    'Set one extra spec of a flavor.',
+    f'PUT {_SPECS}/{{key}}',
+)
+SPECS_DELETE = base.rule(
+    'os_compute_api:os-flavor-extra-specs:delete',
+    base.ADMIN,
+    'Delete an extra spec of a flavor.',
+    f'DELETE {_SPECS}/{{key}}',
+)

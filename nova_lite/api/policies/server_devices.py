@@ -3,55 +3,48 @@
 from nova_lite.api.policies import base
 
 _VOLUMES = 'os_compute_api:os-volumes-attachments:'
-VOLUMES_LIST = _VOLUMES + 'index'
-VOLUMES_SHOW = _VOLUMES + 'show'
-VOLUMES_ATTACH = _VOLUMES + 'create'
-VOLUMES_UPDATE = _VOLUMES + 'update'
-VOLUMES_SWAP = _VOLUMES + 'swap'
-VOLUMES_DETACH = _VOLUMES + 'delete'
 _INTERFACES = 'os_compute_api:os-attach-interfaces:'
-INTERFACES_LIST = _INTERFACES + 'list'
-INTERFACES_SHOW = _INTERFACES + 'show'
-INTERFACES_ATTACH = _INTERFACES + 'create'
-INTERFACES_DETACH = _INTERFACES + 'delete'
+_VOLUMES_PATH = '/servers/{server_id}/os-volume_attachments'
+_VOLUMES_ONE = f'{_VOLUMES_PATH}/{{volume_id}}'
+_INTERFACES_PATH = '/servers/{server_id}/os-interface'
+_INTERFACES_ONE = f'{_INTERFACES_PATH}/{{port_id}}'
 
-
-def list_rules() -> base.Rules:
-    """Return the defaults of the rules."""
-    return [*_volumes(), *_interfaces()]
-
-
-def _volumes() -> base.Rules:
-    path = '/servers/{server_id}/os-volume_attachments'
-    one = f'{path}/{{volume_id}}'
-    return [
-        base.rule(
-            VOLUMES_LIST, base.READER, 'List the volumes attached to a server.', f'GET {path}'
-        ),
-        base.rule(VOLUMES_SHOW, base.READER, 'Show a volume attachment.', f'GET {one}'),
-        base.rule(VOLUMES_ATTACH, base.MEMBER, 'Attach a volume.', f'POST {path}'),
-        base.rule(
-            VOLUMES_UPDATE,
-            base.MEMBER,
-            'Change delete_on_termination of an attached volume (2.85).',
-            f'PUT {one}',
-        ),
-        base.rule(
-            VOLUMES_SWAP,
-            base.SERVICE,
-            'Replace an attached volume by another volume.',
-            f'PUT {one}',
-        ),
-        base.rule(VOLUMES_DETACH, base.MEMBER, 'Detach a volume.', f'DELETE {one}'),
-    ]
-
-
-def _interfaces() -> base.Rules:
-    path = '/servers/{server_id}/os-interface'
-    one = f'{path}/{{port_id}}'
-    return [
-        base.rule(INTERFACES_LIST, base.READER, 'List the ports of a server.', f'GET {path}'),
-        base.rule(INTERFACES_SHOW, base.READER, 'Show a port of a server.', f'GET {one}'),
-        base.rule(INTERFACES_ATTACH, base.MEMBER, 'Attach a port.', f'POST {path}'),
-        base.rule(INTERFACES_DETACH, base.MEMBER, 'Detach a port.', f'DELETE {one}'),
-    ]
+VOLUMES_LIST = base.rule(
+    _VOLUMES + 'index',
+    base.READER,
+    'List the volumes attached to a server.',
+    f'GET {_VOLUMES_PATH}',
+)
+VOLUMES_SHOW = base.rule(
+    _VOLUMES + 'show', base.READER, 'Show a volume attachment.', f'GET {_VOLUMES_ONE}'
+)
+VOLUMES_ATTACH = base.rule(
+    _VOLUMES + 'create', base.MEMBER, 'Attach a volume.', f'POST {_VOLUMES_PATH}'
+)
+VOLUMES_UPDATE = base.rule(
+    _VOLUMES + 'update',
+    base.MEMBER,
+    'Change delete_on_termination of an attached volume (2.85).',
+    f'PUT {_VOLUMES_ONE}',
+)
+VOLUMES_SWAP = base.rule(
+    _VOLUMES + 'swap',
+    base.SERVICE,
+    'Replace an attached volume by another volume.',
+    f'PUT {_VOLUMES_ONE}',
+)
+VOLUMES_DETACH = base.rule(
+    _VOLUMES + 'delete', base.MEMBER, 'Detach a volume.', f'DELETE {_VOLUMES_ONE}'
+)
+INTERFACES_LIST = base.rule(
+    _INTERFACES + 'list', base.READER, 'List the ports of a server.', f'GET {_INTERFACES_PATH}'
+)
+INTERFACES_SHOW = base.rule(
+    _INTERFACES + 'show', base.READER, 'Show a port of a server.', f'GET {_INTERFACES_ONE}'
+)
+INTERFACES_ATTACH = base.rule(
+    _INTERFACES + 'create', base.MEMBER, 'Attach a port.', f'POST {_INTERFACES_PATH}'
+)
+INTERFACES_DETACH = base.rule(
+    _INTERFACES + 'delete', base.MEMBER, 'Detach a port.', f'DELETE {_INTERFACES_ONE}'
+)

@@ -3,45 +3,34 @@
 from nova_lite.api.policies import base
 
 _VOLUMES = 'os_compute_api:os-volumes:'
-LIST = _VOLUMES + 'list'
-DETAIL = _VOLUMES + 'detail'
-SHOW = _VOLUMES + 'show'
-CREATE = _VOLUMES + 'create'
-DELETE = _VOLUMES + 'delete'
 _SNAPSHOTS = _VOLUMES + 'snapshots:'
-SNAPSHOTS_LIST = _SNAPSHOTS + 'list'
-SNAPSHOTS_DETAIL = _SNAPSHOTS + 'detail'
-SNAPSHOTS_SHOW = _SNAPSHOTS + 'show'
-SNAPSHOTS_CREATE = _SNAPSHOTS + 'create'
-SNAPSHOTS_DELETE = _SNAPSHOTS + 'delete'
+_VOLUMES_PATH = '/os-volumes'
+_VOLUMES_ONE = f'{_VOLUMES_PATH}/{{volume_id}}'
+_SNAPSHOTS_PATH = '/os-snapshots'
+_SNAPSHOTS_ONE = f'{_SNAPSHOTS_PATH}/{{snapshot_id}}'
 
-
-def list_rules() -> base.Rules:
-    """Return the default rules."""
-    return [*_volumes(), *_snapshots()]
-
-
-def _volumes() -> base.Rules:
-    path = '/os-volumes'
-    one = f'{path}/{{volume_id}}'
-    return [
-        base.rule(LIST, base.READER, 'List volumes.', f'GET {path}'),
-        base.rule(DETAIL, base.READER, 'List volumes with details.', f'GET {path}/detail'),
-        base.rule(SHOW, base.READER, 'Show a volume.', f'GET {one}'),
-        base.rule(CREATE, base.MEMBER, 'Create a volume.', f'POST {path}'),
-        base.rule(DELETE, base.MEMBER, 'Delete a volume.', f'DELETE {one}'),
-    ]
-
-
-def _snapshots() -> base.Rules:
-    path = '/os-snapshots'
-    one = f'{path}/{{snapshot_id}}'
-    return [
-        base.rule(SNAPSHOTS_LIST, base.READER, 'List snapshots.', f'GET {path}'),
-        base.rule(
-            SNAPSHOTS_DETAIL, base.READER, 'List snapshots with details.', f'GET {path}/detail'
-        ),
-        base.rule(SNAPSHOTS_SHOW, base.READER, 'Show a snapshot.', f'GET {one}'),
-        base.rule(SNAPSHOTS_CREATE, base.MEMBER, 'Create a snapshot of a volume.', f'POST {path}'),
-        base.rule(SNAPSHOTS_DELETE, base.MEMBER, 'Delete a snapshot.', f'DELETE {one}'),
-    ]
+LIST = base.rule(_VOLUMES + 'list', base.READER, 'List volumes.', f'GET {_VOLUMES_PATH}')
+DETAIL = base.rule(
+    _VOLUMES + 'detail', base.READER, 'List volumes with details.', f'GET {_VOLUMES_PATH}/detail'
+)
+SHOW = base.rule(_VOLUMES + 'show', base.READER, 'Show a volume.', f'GET {_VOLUMES_ONE}')
+CREATE = base.rule(_VOLUMES + 'create', base.MEMBER, 'Create a volume.', f'POST {_VOLUMES_PATH}')
+DELETE = base.rule(_VOLUMES + 'delete', base.MEMBER, 'Delete a volume.', f'DELETE {_VOLUMES_ONE}')
+SNAPSHOTS_LIST = base.rule(
+    _SNAPSHOTS + 'list', base.READER, 'List snapshots.', f'GET {_SNAPSHOTS_PATH}'
+)
+SNAPSHOTS_DETAIL = base.rule(
+    _SNAPSHOTS + 'detail',
+    base.READER,
+    'List snapshots with details.',
+    f'GET {_SNAPSHOTS_PATH}/detail',
+)
+SNAPSHOTS_SHOW = base.rule(
+    _SNAPSHOTS + 'show', base.READER, 'Show a snapshot.', f'GET {_SNAPSHOTS_ONE}'
+)
+SNAPSHOTS_CREATE = base.rule(
+    _SNAPSHOTS + 'create', base.MEMBER, 'Create a snapshot of a volume.', f'POST {_SNAPSHOTS_PATH}'
+)
+SNAPSHOTS_DELETE = base.rule(
+    _SNAPSHOTS + 'delete', base.MEMBER, 'Delete a snapshot.', f'DELETE {_SNAPSHOTS_ONE}'
+)
