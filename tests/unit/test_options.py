@@ -18,6 +18,8 @@ from nova_lite.conf import placement_server
 PRODUCT = pathlib.Path(conf.__file__).parents[1]
 # Named by an f-string: compute's inventories.
 COMPUTED = {f'initial_{each}_allocation_ratio' for each in ('cpu', 'disk', 'ram')}
+# Values of other options refer to it as $my_ip.
+REFERRED_TO = {'my_ip'}
 
 
 def _used():
@@ -42,7 +44,7 @@ def _of_libraries():
 
 class OptionsTest(testtools.TestCase):
     def test_every_option_is_read(self):
-        used = _used() | _of_libraries() | COMPUTED
+        used = _used() | _of_libraries() | COMPUTED | REFERRED_TO
         unread = {
             (str(group), option.dest)
             for group, options in conf.list_opts()
