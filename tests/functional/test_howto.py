@@ -82,6 +82,23 @@ class HowToTest(testtools.TestCase):
         self.verify()
         self.try_options()
 
+    def test_gpus(self):
+        alias = '{"name": "gpu", "vendor_id": "10de", "product_id": "2330"}'
+        filters = 'ComputeFilter,PciPassthroughFilter,NUMATopologyFilter'
+        size = '--cells', '1', '--hosts', '2', '--profile', 'gpu'
+        options = f'pci.alias={alias}', f'filter_scheduler.enabled_filters={filters}'
+        self.up(*size, *(word for option in options for word in ('--set', option)))
+        printed = self.play('gpu/fill.sh')
+        for host in ('cell1-host1', 'cell1-host2'):
+            self.assertEqual(2, len(re.findall(rf'train-\d +. ACTIVE +. {host}', printed)))
+        printed = self.play('gpu/full.sh')
+        self.assertIn('0 devices of alias gpu are free, not 4', printed)
+        printed = self.play('gpu/move.sh')
+        self.assertEqual(
+            3, len(re.findall(r'train-\d +. (?:ACTIVE|VERIFY_RESIZE)', printed)), printed
+        )
+        self.verify()
+
     def try_options(self):
         directory = self.useFixture(fixtures.TempDir()).path
         packed = os.path.join(directory, 'packed')
