@@ -10,9 +10,11 @@ import os_resource_classes as orc
 from oslo_config import cfg
 
 from nova_lite import exception
+from nova_lite.compute import device_spec
 from nova_lite.objects import masks
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 
 OPTIONS = SHARED, DEDICATED = 'cpu_shared_set', 'cpu_dedicated_set'
@@ -26,11 +28,17 @@ class InvalidDevice(exception.Invalid):
     msg = 'PCI device %(address)s of node %(node)s is on NUMA node %(numa)s, which does not exist'
 
 
-class Hardware:
-    """The CPUs, NUMA nodes and PCI devices of a driver's nodes. options: conf.compute"""
+# The errors of options and profiles that do not fit.
+INVALID = InvalidSet, InvalidDevice, device_spec.PciConfigInvalidSpec
 
-    def __init__(self, driver: protocol.Driver, options: cfg.ConfigOpts) -> None:
+
+class Hardware:
+    """The CPUs, NUMA nodes and PCI devices of a driver's nodes."""
+
+    def __init__(self, driver: protocol.Driver, conf: cfg.ConfigOpts) -> None:
         self._driver = driver
+        self._specs = device_spec.parse(conf.pci.device_spec)
+        options = conf.compute
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
         if (self._shared or frozenset()) & (self._dedicated or frozenset()):
             raise InvalidSet(option=SHARED, reason=f'it has CPUs of {DEDICATED}')
@@ -39,6 +47,7 @@ class Hardware:
                 reason = 'reserved_host_cpus is set. CPUs in neither set are reserved'
                 raise InvalidSet(option=name, reason=reason)
         self._divided = functools.cache(self._divide)
+        self._offered = functools.cache(self._offer)
 
     def nodes(self, node: str) -> topology.Host:
         """Return the NUMA nodes of a node, and its PCI devices.
@@ -51,12 +60,16 @@ class Hardware:
             cells = self._driver.get_facts(node).cpu_info.get('topology', {}).get('cells') or 0
             memory_mb = inventory[orc.MEMORY_MB].total
             found = topology.even(cells, inventory[orc.VCPU].total, memory_mb)
-        devices = self._driver.get_devices(node)
+        devices = self._devices(node)
         return dataclasses.replace(found, devices=devices) if devices else found
 
     def is_described(self, node: str) -> bool:
         """Return whether the driver knows more of a node than its number of NUMA nodes."""
-        return bool(self._driver.get_topology(node) or self._driver.get_devices(node))
+        return bool(self._driver.get_topology(node) or self._devices(node))
+
+    def _devices(self, node: str) -> tuple[pci.Device, ...]:
+        devices = self._driver.get_devices(node)
+        return self._offered(devices) if devices else ()
 
     def inventory(self, node: str) -> dict[str, model.Inventory]:
         """Return {resource class: Inventory} of a node, with its dedicated CPUs as PCPU."""
@@ -70,7 +83,7 @@ class Hardware:
     def check(self, node: str) -> None:
         """Raise InvalidSet if an option has CPUs that a node lacks, InvalidDevice for a device."""
         known = {each.id for each in self.nodes(node).nodes}
-        for device in self._driver.get_devices(node):
+        for device in self._devices(node):
             if device.node is not None and device.node not in known:
                 raise InvalidDevice(address=device.address, node=node, numa=device.node)
         described = self._driver.get_topology(node)
@@ -87,6 +100,9 @@ class Hardware:
         if found is None or (self._shared is None and self._dedicated is None):
             return found
         return self._divided(found)
+
+    def _offer(self, devices: tuple[pci.Device, ...]) -> tuple[pci.Device, ...]:
+        return device_spec.offered(devices, self._specs)
 
     def _divide(self, described: topology.Host) -> topology.Host:
         return described.with_sets(self._shared, self._dedicated)

@@ -86,7 +86,7 @@ class ComputeManager:
             share=neighbours.share,
             image=neighbours.image,
             jobs=guest_work.Jobs(driver, threads=conf.compute.job_threads),
-            hardware=hardware.Hardware(driver, conf.compute),
+            hardware=hardware.Hardware(driver, conf),
             claims=claims.Claims(driver, lambda node: self._inventory.note_held(node)),
             plugs=plugs.Plugs(),
         )

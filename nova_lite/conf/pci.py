@@ -14,4 +14,16 @@ OPTS: list[cfg.Opt] = [
         'or no), or as a list of such objects. It may be given several times; definitions with the same '
         'name are alternatives. Read by the compute API only.',
     ),
+    cfg.MultiStrOpt(
+        'device_spec',
+        default=[],
+        deprecated_opts=[
+            cfg.DeprecatedOpt('passthrough_whitelist', group='pci'),
+            cfg.DeprecatedOpt('pci_passthrough_whitelist', group='DEFAULT'),
+        ],
+        help='PCI devices of the hosts that servers can have, as a JSON object with the keys vendor_id, '
+        'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
+        'and function) and live_migratable (yes or no), or a list of such objects. It may be given '
+        'several times. Unset: all devices of the profile.',
+    ),
 ]

@@ -36,10 +36,10 @@ def make(
     hosts = expand(conf.compute.hosts) or [conf.host]
     try:
         driver = drivers.load(conf, hosts)
-        divided = hardware.Hardware(driver, conf.compute)
+        divided = hardware.Hardware(driver, conf)
         for node in driver.list_nodes():
             divided.check(node)
-    except (ValueError, hardware.InvalidSet, hardware.InvalidDevice) as error:
+    except (ValueError, *hardware.INVALID) as error:
         process.refuse(conf.prog, error)
     bus = transport.open_bus(conf, conf.transport_url)
     neighbours = neighbours_module.clients(conf)

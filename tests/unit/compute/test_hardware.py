@@ -16,9 +16,10 @@ class HardwareTest(testtools.TestCase):
         driver = sim_driver.SimDriver(path, ['node'], profile.parse(text))
         self.addCleanup(driver.close)
         conf = nova_conf.make_conf(files=[])
+        conf.set_override('device_spec', options.pop('device_spec', []), group='pci')
         for name, value in options.items():
             conf.set_override(name, value, group='compute')
-        made = hardware.Hardware(driver, conf.compute)
+        made = hardware.Hardware(driver, conf)
         made.check('node')
         return made
 
@@ -53,6 +54,9 @@ class HardwareTest(testtools.TestCase):
         self.assertEqual(2, len(made.nodes('node').nodes))
         host = made.nodes('node')
         self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
+        functions = self.hardware('extends: gpu', device_spec=['{"product_id": "101e"}'])
+        self.assertEqual(16, len(functions.nodes('node').devices))
+        self.assertTrue(functions.is_described('node'))
         text = "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', numa_node: %s}]}]"
         self.assertEqual(1, len(self.hardware(text % 0).nodes('node').devices))
         error = self.assertRaises(hardware.InvalidDevice, self.hardware, text % 1)

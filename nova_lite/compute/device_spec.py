@@ -1,0 +1,140 @@
+"""[pci]device_spec: the PCI devices of hosts that guests can have, in nova's format.
+
+Without the option guests can have all devices.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import dataclasses
+import fnmatch
+import json
+import re
+import typing
+
+from oslo_utils import strutils
+
+from nova_lite import exception
+from nova_lite.virt import pci
+
+ANY = '*'
+_IDS = 'vendor_id', 'product_id'
+_ADDRESS = re.compile(r'([0-9a-fA-F*]+):([0-9a-fA-F*]+):([0-9a-fA-F*]+)\.([0-7*])')
+# The parts of an address, and the greatest number of each.
+_PARTS = {'domain': 0xFFFF, 'bus': 0xFF, 'slot': 0x1F, 'function': 0x7}
+_LIVE = 'live_migratable'
+_KEYS = (*_IDS, 'address', _LIVE)
+
+
+class PciConfigInvalidSpec(exception.Invalid):
+    msg = 'Invalid [pci]device_spec config: %(reason)s'
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """Properties of devices, and whether they are live-migratable; None: as the driver knows.
+
+    A device has the address if its physical function has it.
+    """
+
+    vendor_id: str
+    product_id: str
+    has_address: Callable[[str], bool]
+    live_migratable: bool | None
+
+    def fits(self, device: pci.Device) -> bool:
+        return (
+            self.vendor_id in (ANY, device.vendor_id)
+            and self.product_id in (ANY, device.product_id)
+            and any(self.has_address(each) for each in (device.address, device.parent) if each)
+        )
+
+    def apply(self, device: pci.Device) -> pci.Device:
+        """Return the device as guests can have it."""
+        if self.live_migratable is None:
+            return device
+        return dataclasses.replace(device, live_migratable=self.live_migratable)
+
+
+def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
+    """Return the specs of the option. Raise PciConfigInvalidSpec."""
+    found: list[Spec] = []
+    for line in lines:
+        try:
+            entries = json.loads(line)
+        except ValueError:
+            raise PciConfigInvalidSpec(reason=f"Invalid entry: '{line}'") from None
+        for entry in entries if isinstance(entries, list) else [entries]:
+            if not isinstance(entry, dict):
+                raise PciConfigInvalidSpec(reason=f"Invalid entry: '{entry}'; Expecting dict")
+            found.append(_spec(entry))
+    return tuple(found)
+
+
+def offered(devices: tuple[pci.Device, ...], specs: tuple[Spec, ...]) -> tuple[pci.Device, ...]:
+    """Return the devices that guests can have; the first spec that fits a device describes it."""
+    if not specs:
+        return devices
+    found = ((next((s for s in specs if s.fits(device)), None), device) for device in devices)
+    return tuple(spec.apply(device) for spec, device in found if spec is not None)
+
+
+def _spec(entry: dict[str, typing.Any]) -> Spec:
+    unknown = sorted(entry.keys() - {*_KEYS})
+    if unknown:
+        raise PciConfigInvalidSpec(reason=f'{unknown[0]} is not supported')
+    vendor_id, product_id = (_id(key, entry.get(key, ANY)) for key in _IDS)
+    live = None
+    if _LIVE in entry:
+        try:
+            live = strutils.bool_from_string(entry[_LIVE], strict=True)
+        except ValueError as error:
+            raise PciConfigInvalidSpec(reason=f"Cannot parse tag '{_LIVE}': {error}") from None
+    return Spec(vendor_id, product_id, _address(entry.get('address', '*:*:*.*')), live)
+
+
+def _id(key: str, value: object) -> str:
+    if value == ANY:
+        return ANY
+    return f'{_number(key, str(value), 0xFFFF):04x}'
+
+
+def _number(key: str, text: str, most: int) -> int:
+    if not re.fullmatch('[0-9a-fA-F]+', text):
+        raise PciConfigInvalidSpec(
+            reason=f"property {key} ('{text}') does not parse as a hex number."
+        )
+    number = int(text, 16)
+    if number > most:
+        raise PciConfigInvalidSpec(
+            reason=f'property {key} ({text}) is greater than the maximum allowable value ({most:X}).'
+        )
+    return number
+
+
+def _address(value: object) -> Callable[[str], bool]:
+    """Return a function that tells whether a device has the address of a spec."""
+    if isinstance(value, dict):
+        return _by_expressions(value)
+    match = _ADDRESS.fullmatch(str(value))
+    if match is None:
+        raise PciConfigInvalidSpec(reason=f'address {value!r} is not DOMAIN:BUS:SLOT.FUNCTION')
+    widths = 4, 2, 2, 1
+    parts = [
+        part if ANY in part else f'{_number(key, part, most):0{width}x}'
+        for (key, most), part, width in zip(_PARTS.items(), match.groups(), widths, strict=True)
+    ]
+    pattern = '{}:{}:{}.{}'.format(*parts).lower()
+    return lambda address: fnmatch.fnmatchcase(address, pattern)
+
+
+def _by_expressions(value: dict[str, typing.Any]) -> Callable[[str], bool]:
+    if value.keys() - _PARTS.keys():
+        raise PciConfigInvalidSpec(reason=f'an address has the parts {", ".join(_PARTS)}')
+    try:
+        expressions = [re.compile(str(value.get(key, '.*')), re.IGNORECASE) for key in _PARTS]
+    except re.error as error:
+        raise PciConfigInvalidSpec(reason=f'address {value}: {error}') from None
+    return lambda address: all(
+        expression.fullmatch(part)
+        for expression, part in zip(expressions, re.split('[:.]', address), strict=True)
+    )

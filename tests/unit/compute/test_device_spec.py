@@ -1,0 +1,54 @@
+"""[pci]device_spec: which devices of a host guests can have."""
+
+import json
+
+import testtools
+
+from nova_lite.compute import device_spec
+from nova_lite.virt import pci
+
+GPU = pci.Device('0000:0a:00.0', '10de', '2330')
+CARD = pci.Device('0001:1b:00.1', '15b3', '1021', pci.PF)
+FUNCTION = pci.Device('0001:1b:01.0', '15b3', '101e', pci.VF, parent=CARD.address)
+DEVICES = GPU, CARD, FUNCTION
+# What nova refuses, and keys that need what does not exist here.
+INVALID = (
+    '{bad', '1', '[1]', {'vendor_id': '10de1'}, {'vendor_id': 'zzzz'}, {'address': '*:0g:00.*'},
+    {'address': '*:1ff:00.*'}, {'address': {'bus': '('}}, {'address': {'slots': '1'}},
+    {'live_migratable': 'x'}, {'physical_network': 'p'}, {'one_time_use': 'yes'},
+    {'devname': 'eth0'}, {'resource_class': 'PGPU'},
+)  # fmt: skip
+
+
+def offered(*entries):
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in entries]
+    return device_spec.offered(DEVICES, device_spec.parse(lines))
+
+
+class DeviceSpecTest(testtools.TestCase):
+    def test_without_the_option_all_are_offered(self):
+        self.assertEqual(DEVICES, offered())
+
+    def test_fits(self):
+        for entry, expected in (
+            ({}, DEVICES),
+            ({'vendor_id': '10DE'}, (GPU,)),
+            ({'vendor_id': '15b3', 'product_id': '*'}, (CARD, FUNCTION)),
+            ({'product_id': '101e'}, (FUNCTION,)),
+            ({'address': '0000:0a:00.0'}, (GPU,)),
+            ({'address': '*:1B:*.*'}, (CARD, FUNCTION)),
+            ({'address': '0001:1b:00.1', 'product_id': '101e'}, (FUNCTION,)),
+            ({'address': {'domain': '.*', 'bus': '0[0-9a]', 'function': '[0-2]'}}, (GPU,)),
+            ([{'product_id': '2330'}, {'product_id': '101e'}], (GPU, FUNCTION)),
+        ):
+            with self.subTest(entry):
+                self.assertEqual(expected, offered(entry))
+
+    def test_the_first_spec_that_fits_describes_a_device(self):
+        found = offered({'product_id': '2330', 'live_migratable': 'yes'}, {'vendor_id': '*'})
+        self.assertEqual([True, False, False], [device.live_migratable for device in found])
+
+    def test_refused(self):
+        for entry in INVALID:
+            with self.subTest(entry):
+                self.assertRaises(device_spec.PciConfigInvalidSpec, offered, entry)
