@@ -78,9 +78,13 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
 fi
 
 say "Python packages, in $venv"
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+is_new=
+[ -x "$venv/bin/python" ] || { "$python" -m venv "$venv"; is_new=yes; }
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-"$venv/bin/pip" install --quiet -c constraints.txt -r test-requirements.txt -e .
+"$venv/bin/pip" install --quiet --no-compile -c constraints.txt -r test-requirements.txt -e .
+# pip would compile on one processor, and the tests of packages, too. Some packages have files for
+# other versions of Python: an import of these would fail, this need not.
+[ -z "$is_new" ] || "$venv/bin/python" -m compileall -qq -j 0 -x '/tests?/' "$venv/lib" || :
 
 missing=$("$venv/bin/bindep" --brief test | tr '\n' ' ')
 if [ -n "$missing" ]; then
