@@ -206,7 +206,9 @@ class Network(network_reads.Reads):
             'device_owner': f'compute:{server.availability_zone or ""}',
             'binding:host_id': host,
         }
-        if server.hostname and self.has_extension(ctxt, 'dns-integration'):
+        # Neutron refuses other names. Nova lets the build fail then.
+        is_dns_name = server.hostname and server.hostname.isascii()
+        if is_dns_name and self.has_extension(ctxt, 'dns-integration'):
             body['dns_name'] = server.hostname
         if request.get('port_id'):
             return self._take_over(ctxt, server, request, body)

@@ -26,7 +26,7 @@ def display_names(name: str, count: int) -> list[str]:
 
 
 def hostname(name: str, uuid: str) -> str:
-    """Return the hostname that nova derives from a display name."""
-    found = re.sub(r'[ _.]', '-', name.lower())
-    found = re.sub(r'[^a-z0-9-]', '', found)[:LONGEST].strip('-')
+    """Return the hostname that nova derives from a display name: letters of Latin-1 stay."""
+    found = name.encode('latin-1', 'ignore').decode('latin-1')[:LONGEST]
+    found = re.sub(r'[^\w-]', '', re.sub(r'[ _.]', '-', found)).lower().strip('-')
     return found or f'Server-{uuid}'

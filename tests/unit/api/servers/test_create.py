@@ -81,9 +81,15 @@ class TestStored(create_base.Case):
         self.assertEqual('d', request.instance['display_description'])
 
     def test_hostname(self):
-        (request,) = self.create(name='My_Web server.Ünï!')
-        self.assertEqual('my-web-server-n', request.instance['hostname'])
-        (request,) = self.create(name='Ünï'[0])
+        for name, hostname in (
+            ('My_Web server.Ünï!', 'my-web-server-ünï'),
+            ('_x中文ÿ-', 'xÿ'),
+            ('!' * 10 + 'a' * 60, 'a' * 53),
+            ('é' * 70, 'é' * 63),
+        ):
+            (request,) = self.create(name=name)
+            self.assertEqual(hostname, request.instance['hostname'])
+        (request,) = self.create(name='中')
         self.assertTrue(request.instance['hostname'].startswith('Server-'))
         (request,) = self.create(hostname='a.example.org')
         self.assertEqual('a.example.org', request.instance['hostname'])
