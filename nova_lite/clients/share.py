@@ -41,16 +41,6 @@ class Attachment(typing.TypedDict):
     access_to: str
 
 
-class Access(typing.Protocol):
-    """The methods of the client that attach and detach shares."""
-
-    def grant(self, ctxt: session.Ctxt, attachment: Attachment) -> bool:
-        """Lock a share and let the attachment's host mount it. Return whether it may now."""
-
-    def revoke(self, ctxt: session.Ctxt, attachment: Attachment) -> None:
-        """Undo `grant`."""
-
-
 def access_of(protocol: str, host_ip: str | None) -> tuple[str, str]:
     """Return (access type, address or user) for a host and a share of this protocol."""
     if protocol == CEPHFS:

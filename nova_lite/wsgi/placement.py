@@ -43,8 +43,6 @@ AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noau
 # Connections in the pool beyond two for each thread.
 SPARE_CONNECTIONS = 4
 
-Around: typing.TypeAlias = Callable[[wsgi.WSGIApplication], wsgi.WSGIApplication]
-
 
 class Tuning(typing.Protocol):
     """Changes of placement over SQLite in one process.

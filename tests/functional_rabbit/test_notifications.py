@@ -11,7 +11,9 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
-from nova_lite.lab.launcher import verification
+from nova_lite.lab.launcher import state_dir
+from nova_lite.verify import files
+from nova_lite.verify import reader as verify_reader
 from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
@@ -87,7 +89,10 @@ class BusesTest(testtools.TestCase):
             connection.channel().queue_declare(queue='compute.ghost', auto_delete=False)
 
     def test_queue_of_a_host_without_a_service(self):
-        reader = verification.open_reader(self.cloud.state_dir)
+        directory = self.cloud.state_dir
+        reader = verify_reader.Reader(
+            state_dir.control_conf(directory), files.of_state_directory(directory)
+        )
         self.addCleanup(reader.close)
         (cell,) = reader.cells.every(cell0=False)
         cell.db.write(services.beat, ['ghost'], services.COMPUTE, 'compute')

@@ -8,7 +8,6 @@ import glob
 from nova_lite.lab.launcher import audits
 from nova_lite.lab.launcher import deployed_files
 from nova_lite.lab.launcher import deployment
-from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import stopped
 from nova_lite.verify import age_limits
 from nova_lite.verify import files
@@ -42,12 +41,6 @@ def find(
                 verdict = settling.look(reader, settle_s=0, ages=ages)
     audits.record(directory, verdict)
     return verdict
-
-
-def open_reader(directory: str) -> reader_module.Reader:
-    """Return a reader of the running cloud of a state directory. The caller must close it."""
-    conf = state_dir.control_conf(directory)
-    return reader_module.Reader(conf, files.of_state_directory(directory))
 
 
 def find_deployed(
