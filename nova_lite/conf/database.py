@@ -21,7 +21,8 @@ OPTS = [
         default=10,
         min=0,
         help='Seconds to wait for the answer of any database to a statement. After that the database '
-        'counts as unavailable. 0 means no limit. Schema migrations and nova-lite-manage have no '
-        'limit.',
+        'counts as unavailable. MariaDB and PostgreSQL also end a transaction whose process has sent '
+        'nothing for so long, because the locks of a paused process would stop other processes. '
+        '0 means no limit. Schema migrations and nova-lite-manage have no limit.',
     ),
 ]

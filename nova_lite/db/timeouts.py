@@ -3,6 +3,9 @@
 Connections to a server that is paused, or whose machine is lost, stay open without an answer.
 PyMySQL has timeouts for that. libpq has one only for connecting, and psycopg adds none, so
 `postgresql` has connections with a timeout.
+
+A process of ours that is paused in a transaction keeps its locks. The server ends such a
+transaction after the same time. MySQL cannot do that.
 """
 
 import importlib
@@ -12,10 +15,12 @@ import sqlalchemy as sa
 
 # Query parameter of a URL: seconds to wait for each answer. The name is PyMySQL's.
 ANSWER = 'read_timeout'
+# Only MariaDB executes the text in this comment.
+_END_IDLE = 'SET @nova_lite = 0 /*M!100300 , idle_transaction_timeout = %s */'
 
 
 class Limits(typing.NamedTuple):
-    """Timeouts in seconds: of a connection and of a statement."""
+    """Timeouts in seconds: of a connection; of a statement, and between two of a transaction."""
 
     connect_s: int
     answer_s: int
@@ -25,14 +30,20 @@ def options(url: sa.URL, limits: Limits) -> dict[str, str]:
     """Return the options of a URL (sqlalchemy's) for these Limits, as its query."""
     answer_s, connect_s = str(limits.answer_s), str(limits.connect_s)
     if url.get_driver_name() == 'pymysql':
-        return {'connect_timeout': connect_s, ANSWER: answer_s, 'write_timeout': answer_s}
+        return {
+            'connect_timeout': connect_s,
+            ANSWER: answer_s,
+            'write_timeout': answer_s,
+            'init_command': _END_IDLE % answer_s,
+        }
     if url.get_driver_name() == 'psycopg':
         return {
             'connect_timeout': connect_s,
             ANSWER: answer_s,
             'tcp_user_timeout': str(limits.answer_s * 1000),
             'keepalives_idle': answer_s,
-            'options': f'-c statement_timeout={limits.answer_s}s',
+            'options': f'-c statement_timeout={limits.answer_s}s '
+            f'-c idle_in_transaction_session_timeout={limits.answer_s}s',
         }
     return {}
 

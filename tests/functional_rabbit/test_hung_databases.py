@@ -24,6 +24,10 @@ def _one(connection):
     return connection.execute(sa.text('SELECT 1')).scalar()
 
 
+def _execute(connection, statement):
+    connection.execute(sa.text(statement))
+
+
 class Case(testtools.TestCase):
     """The tests of a class share a server. server_class: its fixture"""
 
@@ -81,6 +85,31 @@ class Transactions:
         seconds, _error = self.timed(self.assertRaises, exception.Unavailable, database.write, work)
         self.assertThat(seconds, testtools.matchers.LessThan(BOUND_S))
         self.assertEqual(1, database.read(_one))
+
+    def test_a_process_that_is_paused_with_locks(self):
+        """The server takes the locks from it, and its transaction was not made."""
+        database, other = self.database(), self.database()
+        database.write(_execute, 'CREATE TABLE held (number INT)')
+        database.write(_execute, 'INSERT INTO held VALUES (0)')
+        deadline = runtime.monotonic() + BOUND_S
+
+        def is_changed():
+            try:
+                other.write(_execute, 'UPDATE held SET number = 2')
+            except exception.Unavailable:
+                # The lock was awaited for too long.
+                return False
+            return True
+
+        def work(connection):
+            _execute(connection, 'UPDATE held SET number = 1')
+            while not is_changed():
+                self.assertThat(runtime.monotonic(), testtools.matchers.LessThan(deadline))
+            _execute(connection, 'UPDATE held SET number = 3')
+
+        self.assertRaises(exception.Unavailable, database.write, work)
+        held = database.read(lambda connection: connection.scalar(sa.text('SELECT * FROM held')))
+        self.assertEqual(2, held)
 
     def test_a_connection_to_be(self):
         self.pause()

@@ -195,6 +195,8 @@ def _connect(self, sock=None):
         if self.host == databases_module.HOST:
             kernel.current().point('db: connect')
             self.db = _databases.prefix + self.db
+            # A process of a history may rest in a transaction for any real time.
+            self.init_command = None
         sock = Wire()
         sock.connect(_databases.backend.address)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -16,6 +16,8 @@ from tests.sim.world import sqlite
 CLOCK = 'statement_timestamp()'
 # The server would count it in real time. It does nothing with settings that have a prefix.
 TIMEOUT = re.compile(r'-c statement_timeout=(\d+)s')
+# A process of a history may rest in a transaction for any real time.
+IDLE = re.compile(r'-c idle_in_transaction_session_timeout=\d+s')
 COUNTED = re.compile(r'-c simulated\.statement_timeout=(\d+)s')
 STILL_WAITING = b'still waiting'
 # What a session logs of a lock: once it has looked for a deadlock, and at the end of its wait.
@@ -219,6 +221,7 @@ def _parameters(conninfo, **given):
         found |= _databases.backend.address
         found['dbname'] = _databases.prefix + found['dbname']
         options = found.get('options', '')
+        options = IDLE.sub('', options)
         found['options'] = TIMEOUT.sub(r'-c simulated.statement_timeout=\1s', options)
     return found
 
