@@ -132,6 +132,18 @@ DEFECTS = (
         (('moves/rebuild.py', 'if image is None or self._keeps_guest:', 'if image is None:'),),
     ),
     Defect(
+        'consoles-while-migrating',
+        'a console is opened while its server migrates',
+        'pinned',
+        (
+            (
+                'states/transitions.py',
+                '(None, *(task for task in _T if task not in (_T.DELETING, _T.MIGRATING))),',
+                '(None, *_T),',
+            ),
+        ),
+    ),
+    Defect(
         'former-shelved-images-left',
         'the image of a shelving stays, after the state was reset and the server shelved again',
         'administrators',

@@ -43,6 +43,7 @@ ALLOWED = {
     'password': ('ACTIVE',),
     'metadata': AT_REST,
     'tags': AT_REST,
+    'console': ('ACTIVE',),
     'crash_dump': ('ACTIVE', 'PAUSED', 'RESCUE', 'VERIFY_RESIZE', 'ERROR'),
     'attach volume': WITH_DISKS,
     'detach volume': WITH_DISKS,

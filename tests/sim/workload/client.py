@@ -5,6 +5,7 @@ import itertools
 from tests.sim import kernel
 from tests.sim.workload import caller as caller_module
 from tests.sim.workload import codes
+from tests.sim.workload import consoles
 from tests.sim.workload import deletions
 from tests.sim.workload import devices
 from tests.sim.workload import labels
@@ -369,6 +370,9 @@ class Client:
         path = f'/servers/{server["id"]}{label.path}'
         self._caller.send(label.what, label.method, path, label.body(text))
         self._ledger.labels.written(server['id'], kind, text, self._caller.last)
+
+    def _do_console(self, server):
+        consoles.ask(self._caller, self._ledger, server)
 
     def _migration(self, server):
         path = f'/servers/{server["id"]}/migrations'

@@ -7,11 +7,16 @@ MOVES = ('resize', 'migrate', 'live_migrate', 'cross')
 RARE = ('rename', 'crash_dump', 'password', 'backup')
 # Asked for only while the power of the server's host is known to be off.
 EVACUATE = ('evacuate',) * 4
+# Of some plans only; what others draw does not depend on it.
+CONSOLE = 'console'
 # What is asked of servers that are kept after their deletion.
 KEEPING = ('restore', 'restore', 'force_delete')
 # What may be asked of a server, by its status.
 ALLOWED = {
-    'ACTIVE': (*POWER, *MOVES, *MOVES, *MOVES, *devices.DEVICES, *RARE, 'rebuild', *EVACUATE),
+    'ACTIVE': (
+        *(*POWER, *MOVES, *MOVES, *MOVES, *devices.DEVICES, *RARE, 'rebuild', *EVACUATE),
+        CONSOLE,
+    ),
     'SHUTOFF': (
         *('start', 'start', *MOVES[:2], 'cross', 'shelve', 'attach_volume', 'rebuild'),
         *EVACUATE,
@@ -22,14 +27,14 @@ ALLOWED = {
     'PAUSED': ('unpause',),
     'SUSPENDED': ('resume',),
     'RESCUE': ('unrescue',),
-    'MIGRATING': ('abort', 'force'),
+    'MIGRATING': ('abort', 'force', CONSOLE),
     'VERIFY_RESIZE': ('confirm', 'confirm', 'revert', 'revert', 'stop', 'rename'),
     'SHELVED': ('unshelve', 'offload'),
     'SOFT_DELETED': (*KEEPING, 'delete'),
     'SHELVED_OFFLOADED': ('unshelve', 'unshelve', 'attach_volume'),
     'ERROR': ('delete', 'reboot_hard', 'rebuild', *EVACUATE),
 }
-EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete', *devices.SHARES, *KEEPING})
+EVERY = sorted({*sum(ALLOWED.values(), ())} - {'delete', CONSOLE, *devices.SHARES, *KEEPING})
 SIMPLE = {
     'stop': ('os-stop', None),
     'start': ('os-start', None),

@@ -4,6 +4,7 @@ from tests.sim.kernel import streams
 from tests.sim.workload import administrators
 from tests.sim.workload import ingredients
 from tests.sim.workload import isolation
+from tests.sim.workload import operations
 from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
@@ -314,6 +315,7 @@ def pinned(rng):
                 *rng.choice((ingredients.SHELVES, ('cross',), ('reboot_hard', 'rebuild'))),
                 'rescue',
                 'unrescue',
+                operations.CONSOLE,
             )
         ),
         kills=rng.choice((0, 0, 2)),
