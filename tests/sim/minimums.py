@@ -139,10 +139,10 @@ AT_LEAST = {
 NIGHT, THOUSAND = 1000, 1000
 OF_NIGHTS = {
     'accepted: archive': 60,
-    'accepted: attach volume of another': 2,
     'accepted: change aggregate': 10,
     'accepted: change port': 5,
     'accepted: change quota': 20,
+    'accepted: console': 4,
     'accepted: delete image': 20,
     'accepted: delete inventory': 1,
     'accepted: delete port': 10,

@@ -18,6 +18,15 @@ UNFOLLOWED = (
     '    noted = is_busy(world, row)\n',
     '    if row.task_state is not None:\n        return\n    noted = False\n',
 )
+# No audit compares the ports of servers with those of the network service.
+UNHEALED = (
+    'superconductor/audits/port_changes.py',
+    '        searches.each(\n'
+    '            self._world.cells.every(cell0=False), self._heal, '
+    "what='ports that have changed'\n"
+    '        )\n',
+    '        return\n',
+)
 # Raises PortBindingFailed for a port of `vifs` that does not exist, and does nothing otherwise.
 STRICT = (
     '[scope.world.network.bindings._create(scope.ctxt, vif, host, None) for vif in {vifs} or ()]'
@@ -42,6 +51,7 @@ DEFECTS = (
         'owners',
         (
             UNFOLLOWED,
+            UNHEALED,
             (
                 'moves/parts/ports.py',
                 '        info = self._activate(self._route.dest.host)\n',
@@ -65,6 +75,7 @@ DEFECTS = (
         'owners in cells',
         (
             UNFOLLOWED,
+            UNHEALED,
             (
                 'moves/parts/cross_cell_revert.py',
                 'lambda host: neighbours.activate(scope, info, host),',
@@ -79,6 +90,7 @@ DEFECTS = (
         'owners in cells',
         (
             UNFOLLOWED,
+            UNHEALED,
             (
                 'moves/parts/ports.py',
                 '        return neighbours.activate(scope, row.network_info, host)\n',
@@ -178,7 +190,7 @@ DEFECTS = (
     Defect(
         'snapshots-of-volumes-left',
         'an image of volumes that cannot be made leaves the snapshots that were made for it',
-        'owners',
+        'refused',
         (
             (
                 'moves/volume_image.py',
@@ -281,14 +293,7 @@ DEFECTS = (
         'owners',
         (
             UNFOLLOWED,
-            (
-                'superconductor/audits/port_changes.py',
-                '        searches.each(\n'
-                '            self._world.cells.every(cell0=False), self._heal, '
-                "what='ports that have changed'\n"
-                '        )\n',
-                '        return\n',
-            ),
+            UNHEALED,
         ),
     ),
     Defect(

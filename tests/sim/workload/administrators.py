@@ -18,6 +18,11 @@ ALLOCATED, CONSUMER = (
     'has allocations of',
     re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'),
 )
+# Tasks of servers whose guests a move removes.
+LEAVING = ('shelving_offloading', 'migrating', 'resize_migrated', 'resize_reverting')
+# The chance to wait for such a task, or until the servers of a host have been evacuated, how often
+# to look for that, and after how many seconds.
+PATIENT, LOOKS, LOOK_S = 0.5, 10, 0.3
 # The chance to choose a server with a task, or a host that is down.
 AIMED = 0.7
 OF_STATES = (*(outside.RESET,) * 3, 'archive')
@@ -54,14 +59,29 @@ class Administrator:
 
         Not of one that has never run, or is on no host: it would be active without a guest.
         """
-        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
-        servers = found['servers'] if code == 200 else ()
-        if servers := [each for each in servers if each.get(LAUNCHED) and each.get(HOST)]:
+        servers = self._running()
+        if self.rng.random() < PATIENT:
+            servers = self._leaving() or servers
+        if servers:
             busy = [each for each in servers if each[TASK] is not None]
             uuid = self.rng.choice(busy if busy and self.rng.random() < AIMED else servers)['id']
             state = self.rng.choice(('active', 'active', 'error'))
             body = {'os-resetState': {'state': state}}
             self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body=body, value=state)
+
+    def _running(self):
+        """Return the servers that are on a host, as they are shown."""
+        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
+        servers = found['servers'] if code == 200 else ()
+        return [each for each in servers if each.get(LAUNCHED) and each.get(HOST)]
+
+    def _leaving(self):
+        """Wait a while until guests of servers may be removed; return these servers."""
+        for _ in range(LOOKS):
+            if found := [each for each in self._running() if each[TASK] in LEAVING]:
+                return found
+            kernel.current().sleep(LOOK_S)
+        return []
 
     # ---- services and providers ----
 
@@ -70,12 +90,23 @@ class Administrator:
         code, found = self._caller.send('services', 'GET', '/os-services?binary=nova-compute')
         if code == 200 and found['services']:
             down = [each for each in found['services'] if self._cloud.is_down(each['host'])]
+            if down and self.rng.random() < PATIENT:
+                down = self._empty(down) or down
             aimed = down and self.rng.random() < AIMED
             service = self.rng.choice(down if aimed else found['services'])
             host, path = service['host'], f'/os-services/{service["id"]}'
             code, found = self._ask(what, host, 'DELETE', path)
             if code == codes.CONFLICT and self._cloud.is_down(host):
                 self._judge(host, json.dumps(found))
+
+    def _empty(self, services):
+        """Wait a while until hosts of services have no servers; return those services."""
+        for _ in range(LOOKS):
+            used = {each[HOST] for each in self._running()}
+            if found := [each for each in services if each['host'] not in used]:
+                return found
+            kernel.current().sleep(LOOK_S)
+        return []
 
     def _judge(self, host, text):
         """Fail if the service of a host without servers is kept for servers that left it."""

@@ -170,7 +170,7 @@ class Client:
         many = self._rng.random() < 0.15 and room > 1
         if many:
             server |= {'min_count': 2, 'max_count': 2, 'return_reservation_id': True}
-        elif self._rng.random() < 0.3:
+        elif self._rng.random() < self._plan.booted:
             root = {'boot_index': 0, 'source_type': 'image', 'uuid': self._image}
             volume = {'destination_type': 'volume', 'volume_size': 1, 'delete_on_termination': True}
             server['block_device_mapping_v2'] = [{**root, **volume}]

@@ -26,6 +26,8 @@ OWNED = {
         ingredients.HASTY, {'DEFAULT': {'heal_instance_info_cache_interval': 15}}
     ),
 }
+# A server leaves its host as soon as it is shelved.
+OFFLOADING = places.merged(ingredients.HASTY, {'DEFAULT': {'shelved_offload_time': 0}})
 # Hosts are discovered, and compared with placement, every few seconds.
 DISCOVERING = {
     'scheduler': {'discover_hosts_in_cells_interval': 10},
@@ -145,7 +147,7 @@ def _states(rng):
         administration=administrators.OF_STATES,
         images=True,
         outside_s=rng.choice((2.0, 4.0)),
-        options=ingredients.HASTY,
+        options=rng.choice((ingredients.HASTY, OFFLOADING)),
         profile=profiles.slow(rng.randrange(1000), rng.choice((1, 4))),
         refusals=('No valid host',),
     )
@@ -153,12 +155,12 @@ def _states(rng):
 
 def _services(rng):
     """Services and providers that are deleted, of hosts that live, die or were evacuated."""
-    return plan.Plan(
+    made = plan.Plan(
         clients=2,
         servers=3,
         creates=0.8,
         deletes=0.3,
-        minutes=0.7,
+        minutes=1.0,
         pause_s=1.0,
         operations=frozenset(
             ('evacuate', 'start', *rng.choice(((), ingredients.MOVES, ingredients.SHELVES)))
@@ -166,6 +168,8 @@ def _services(rng):
         administration=administrators.OF_HOSTS,
         outside_s=rng.choice((2.0, 4.0)),
         hosts_off=rng.choice((0, 1)),
+        # Their servers can be evacuated, and their services deleted.
+        off_by=0.3,
         off_s=(25, 60),
         kills=rng.choice((0, 1)),
         victims=('compute',),
@@ -173,6 +177,10 @@ def _services(rng):
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 2))),
         refusals=('No valid host',),
     )
+    if made.hosts_off:
+        # Servers live on after their evacuation.
+        made.deletes = 0.05
+    return made
 
 
 def _records(rng):
@@ -213,6 +221,7 @@ def keeping(rng):
             )
         ),
         hosts_off=rng.choice((0, 1)),
+        off_by=0.4,
         off_s=(15, 30),
         kills=rng.choice((0, 0, 2)),
         victims=('api', 'conductor', 'compute'),
@@ -251,7 +260,7 @@ def silent(rng):
 
 def refused(rng):
     """Neighbours that refuse requests of a kind for good, and servers that no host can take."""
-    return plan.Plan(
+    made = plan.Plan(
         clients=2,
         servers=3,
         creates=0.7,
@@ -275,6 +284,10 @@ def refused(rng):
         profile=profiles.refusing(rng.randrange(1000), 2, 0.3, ((profiles.ARRIVAL, 'before'),)),
         refusals=('No valid host', profiles.UNSTARTED),
     )
+    if made.operations.issuperset(SNAPSHOTS):
+        # More servers boot from volumes, and their images are refused.
+        made.volumes, made.booted, made.denied = 0.0, 0.7, ('images', 'images', 'snapshots')
+    return made
 
 
 def darkened(rng):

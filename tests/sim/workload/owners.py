@@ -28,6 +28,8 @@ VOLUMES = f'{PROJECT}/volumes/detail?all_tenants=1'
 RESET, STEAL = outside.RESET_VOLUME, 'attach volume of another'
 DELETE_SNAPSHOT, PROTECT = 'delete snapshot', 'protect image'
 OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT, outside.STICK_VOLUME)
+# The chance that a volume is stolen as soon as it is declared free: its server still has it.
+AT_ONCE = 0.5
 # Statuses of volumes that somebody works on, or has failed to.
 STUCK = ('attaching', 'detaching', 'reserved', 'error')
 IMAGES = '/image/v2/images'
@@ -106,42 +108,52 @@ class Owner:
     # ---- volumes and their snapshots ----
 
     def _volumes(self, wanted):
-        """Return the ids of volumes. wanted: a function of a volume that says which"""
+        """Return volumes. wanted: a function of a volume that says which"""
         code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
-        return [each['id'] for each in found['volumes'] if wanted(each)] if code == 200 else []
+        return [each for each in found['volumes'] if wanted(each)] if code == 200 else []
 
     def _attached(self):
-        """Return the ids of volumes of servers that these do not boot from."""
+        """Return volumes of servers that these do not boot from."""
         return self._volumes(lambda volume: volume['attachments'] and volume['bootable'] != 'true')
 
     def delete_volume(self, what):
         """Delete a free volume, for which a request may be under way."""
         if found := self._volumes(lambda volume: volume['status'] == 'available'):
-            volume = self.rng.choice(found)
+            volume = self.rng.choice(found)['id']
             self._change(what, volume, 'DELETE', f'{PROJECT}/volumes/{volume}')
 
     def reset_volume(self, what):
-        """Declare a volume of a server free, as `cinder reset-state` does."""
-        if found := self._attached():
-            volume = self.rng.choice(found)
-            body = {'os-reset_status': {'status': 'available', 'attach_status': 'detached'}}
-            self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body=body)
+        """Declare a volume of a server free, as `cinder reset-state` does.
+
+        Return the volume as it was; None if no server has one.
+        """
+        found = self._attached()
+        if not found:
+            return None
+        volume = self.rng.choice(found)
+        body = {'os-reset_status': {'status': 'available', 'attach_status': 'detached'}}
+        path = f'{PROJECT}/volumes/{volume["id"]}/action'
+        self._change(what, volume['id'], 'POST', path, body=body)
+        return volume
 
     def stick_volume(self, what):
         """Give a volume the status of work that never ends, whatever is done to it."""
         made = self._ledger.made['volume']
         if found := self._volumes(lambda volume: volume['id'] in made):
-            volume = self.rng.choice(found)
+            volume = self.rng.choice(found)['id']
             body = {'os-reset_status': {'status': self.rng.choice(STUCK)}}
             self._change(what, volume, 'POST', f'{PROJECT}/volumes/{volume}/action', body=body)
 
     def steal_volume(self, _what):
-        """Attach a volume to a server while another one may have it."""
-        self.reset_volume(RESET)
-        servers = self._ledger.standing()
-        done = [*self._ledger.outside.done(RESET)]
-        if servers and done:
-            body = {'volumeAttachment': {'volumeId': self.rng.choice(done)}}
+        """Declare a volume free, and attach it, or an earlier one, to another server."""
+        volume = self.reset_volume(RESET)
+        having = {each['server_id'] for each in volume['attachments']} if volume else ()
+        servers = [uuid for uuid in self._ledger.standing() if uuid not in having]
+        earlier = [*self._ledger.outside.done(RESET)]
+        if servers and earlier:
+            at_once = volume and self.rng.random() < AT_ONCE
+            uuid = volume['id'] if at_once else self.rng.choice(earlier)
+            body = {'volumeAttachment': {'volumeId': uuid}}
             path = f'/servers/{self.rng.choice(servers)}/os-volume_attachments'
             self._caller.send(STEAL, 'POST', path, body)
 

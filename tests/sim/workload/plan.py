@@ -45,6 +45,7 @@ class Plan:
     bus_losses: how often a process loses its connections to a bus
     silences: how often a bus does not answer; silent_s: for how many seconds
     denials: how often neighbours refuse requests of a kind; denied_s: for how many seconds
+    denied: the kinds, of denials.KINDS; all of them if it is empty
     blackouts: how often the database of a cell does not answer; dark_s: for how many seconds
     lacking: the share of new servers that need a device which no host has
     prompt: whether all requests must be answered soon
@@ -63,6 +64,7 @@ class Plan:
         fewer than `servers`, and that it deletes one
     groups, volumes, ports: the shares of new servers that are in a server group, that are given
         a volume that there is already, a port that there is already
+    booted: the share of new servers that boot from a volume
     policy, most_on_host: of the server group; how many of it a host may have if that is
         anti-affinity
     networked: whether each server has ports, and not only half of them
@@ -86,6 +88,7 @@ class Plan:
     settle_s: seconds after the last request at which to look whether all is well
     rest_s: for how long all must be well then
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
+    off_by: the part of the history in which hosts lose their power
     off_s, suspended_s: for how many seconds the power of a host is off, a machine sleeps
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -122,6 +125,7 @@ class Plan:
     ports: float = 0.0
     lacking: float = 0.0
     networked: bool = False
+    booted: float = 0.3
     lists: float = 0.1
     requested: float = 0.0
     targets: float = 0.2
@@ -141,12 +145,14 @@ class Plan:
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)
+    off_by: float = 1.0
     off_s: tuple = (0.1, 40)
     # A host that sleeps for longer counts as down, and is evacuated.
     suspended_s: tuple = (12, 60)
     silent_s: tuple = (5, 33)
     # Longer than nova_lite tries steps again.
     denied_s: tuple = (20, 400)
+    denied: tuple = ()
     dark_s: tuple = (5, 25)
     prompt: bool = False
     images: bool = False

@@ -24,6 +24,7 @@ REPORTS = """
 # Half of the buses accept a connection again before a call has timed out.
 BUS_AWAY_S = (0, 20)
 LEAPS_S = (-600, -30, 30, 600)
+OFF = 'power off'
 # After this time an ambush is given up.
 AMBUSH_S = 30
 READS = 'GET '
@@ -70,7 +71,7 @@ class Nemesis:
             'freeze': (self._plan.freezes, self._freeze),
             'suspend': (self._plan.suspends, self._suspend),
             'leap': (self._plan.leaps, self._leap),
-            'power off': (self._plan.hosts_off, self._off),
+            OFF: (self._plan.hosts_off, self._off),
             'outage': (self._plan.outages, self._outage),
             'bus': (self._plan.bus_losses, self._lose_bus),
             'silence': (self._plan.silences, self._silence_bus),
@@ -80,8 +81,11 @@ class Nemesis:
         }
         drawn = []
         for name, (number, draw) in kinds.items():
+            last = until
+            if name == OFF:
+                last -= (until - begin) * (1 - self._plan.off_by)
             for _ in range(number):
-                drawn.append((self._stream.uniform(begin, until), name, *draw()))
+                drawn.append((self._stream.uniform(begin, last), name, *draw()))
         return sorted(drawn, key=lambda each: each[:2])
 
     def _victim(self, *kinds):
@@ -174,7 +178,8 @@ class Nemesis:
     def _deny(self):
         """A neighbour refuses requests of a kind, for longer than anything is tried again."""
         denial = denials.Denial(
-            self._stream.choice(sorted(denials.KINDS)), self._stream.choice(denials.STATUSES)
+            self._stream.choice(sorted(self._plan.denied or denials.KINDS)),
+            self._stream.choice(denials.STATUSES),
         )
         seconds = self._stream.uniform(*self._plan.denied_s)
 
@@ -302,7 +307,7 @@ class Nemesis:
         path = places.guests_path(cell)
 
         def act():
-            fault = self._faults.began('nemesis', 'power off', host, [host])
+            fault = self._faults.began('nemesis', OFF, host, [host])
             # Its compute process may be dead just now.
             power = kernel.current().process('power', machine=cloud_module.HYPERVISORS)
             with power.entered():

@@ -1,6 +1,7 @@
 """Defects that were mended can still be put back, where the code was mended."""
 
 import os
+import re
 
 import fixtures
 import testtools
@@ -40,6 +41,12 @@ class DefectsTestCase(testtools.TestCase):
         names = [defect.name for defect in table.DEFECTS]
         self.assertEqual(names, search.parsed([]).names)
         self.assertEqual(names[:1], search.parsed(names[:1]).names)
+
+    def test_the_track_record_lists_each(self):
+        path = os.path.join(ROOT, '..', 'doc', 'source', 'reference', 'track-record.rst')
+        with open(path) as opened:
+            listed = set(re.findall(r'^   \* - ([a-z0-9-]+)$', opened.read(), re.MULTILINE))
+        self.assertEqual(set(), {defect.name for defect in table.DEFECTS} - listed)
 
     def test_code_that_has_changed_is_named(self):
         error = self.assertRaises(
