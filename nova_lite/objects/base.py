@@ -9,8 +9,6 @@ import typing
 from oslo_versionedobjects import base
 from oslo_versionedobjects import fields
 
-from nova_lite.private_apis import versionedobjects
-
 NAMESPACE = 'nova_lite'
 # Plain values, as JSON keeps them.
 Data: typing.TypeAlias = dict[str, typing.Any]
@@ -65,11 +63,6 @@ class Object(base.VersionedObject):
         """Return an empty set: receivers never ask which fields were changed."""
         return set()
 
-    def obj_attr_is_set(self, attrname: str) -> bool:
-        if attrname in self.fields:
-            return versionedobjects.stored(attrname) in vars(self)
-        return super().obj_attr_is_set(attrname)
-
     def obj_to_primitive(
         self, target_version: str | None = None, version_manifest: dict[str, str] | None = None
     ) -> Data:
@@ -81,23 +74,11 @@ class Object(base.VersionedObject):
             if self.obj_attr_is_set(name)
         }
         return {
-            self._obj_primitive_key('name'): self.obj_name(),
-            self._obj_primitive_key('namespace'): self.OBJ_PROJECT_NAMESPACE,
-            self._obj_primitive_key('version'): self.VERSION,
-            self._obj_primitive_key('data'): values,
+            f'{NAMESPACE}.name': self.obj_name(),
+            f'{NAMESPACE}.namespace': self.OBJ_PROJECT_NAMESPACE,
+            f'{NAMESPACE}.version': self.VERSION,
+            f'{NAMESPACE}.data': values,
         }
-
-    @classmethod
-    def _obj_from_primitive(cls, context: typing.Any, objver: str, primitive: Data) -> typing.Self:
-        """Return the received object. Its values are not coerced, because the sender did that."""
-        made = cls(context)
-        made.VERSION = objver
-        values = cls._obj_primitive_field(primitive, 'data')
-        for name, field in cls.fields.items():
-            if name in values:
-                value = field.from_primitive(made, name, values[name])
-                vars(made)[versionedobjects.stored(name)] = value
-        return made
 
     def get(self, name: str, default: typing.Any = None) -> typing.Any:
         """Return the field's value, or `default` when it is not set."""
