@@ -12,11 +12,30 @@ from wsgiref import types as wsgi
 from oslo_utils import timeutils
 
 from nova_lite import runtime
-from nova_lite.private_apis import keystonemiddleware as internals
 
 # Puts keystonemiddleware around an application, with options of its own.
 Protect: typing.TypeAlias = Callable[..., wsgi.WSGIApplication]
 
+_WHOSE = (
+    *('DOMAIN_ID', 'DOMAIN_NAME', 'IDENTITY_STATUS', 'IS_ADMIN_PROJECT', 'PROJECT_DOMAIN_ID'),
+    *('PROJECT_DOMAIN_NAME', 'PROJECT_ID', 'PROJECT_NAME', 'ROLE', 'ROLES', 'SERVICE_CATALOG'),
+    *('TENANT', 'TENANT_ID', 'TENANT_NAME', 'USER', 'USER_DOMAIN_ID', 'USER_DOMAIN_NAME'),
+    *('USER_ID', 'USER_NAME'),
+)
+_WHOSE_SERVICE = (
+    *('IDENTITY_STATUS', 'PROJECT_DOMAIN_ID', 'PROJECT_DOMAIN_NAME', 'PROJECT_ID', 'PROJECT_NAME'),
+    *('DOMAIN_ID', 'DOMAIN_NAME', 'ROLES', 'USER_DOMAIN_ID', 'USER_DOMAIN_NAME', 'USER_ID'),
+    *('USER_NAME',),
+)
+# The headers that say whose a valid token is, as they are named in the environment of a request.
+# Those that a client has sent are removed.
+HEADERS = frozenset(
+    (
+        'HTTP_OPENSTACK_SYSTEM_SCOPE',
+        *(f'HTTP_X_{name}' for name in _WHOSE),
+        *(f'HTTP_X_SERVICE_{name}' for name in _WHOSE_SERVICE),
+    )
+)
 CONFIRMED = 'Confirmed'
 # Divisor of [keystone_authtoken]token_cache_time: the headers serve for a tenth of it.
 PART = 10
@@ -52,7 +71,7 @@ class Checked:
         # A service token may make an expired token valid.
         if runtime.monotonic() >= until or 'HTTP_X_SERVICE_TOKEN' in environ:
             return self._protected(environ, start_response)
-        for name in internals.HEADERS:
+        for name in HEADERS:
             environ.pop(name, None)
         environ.update(headers)
         return self._application(environ, start_response)
@@ -65,7 +84,7 @@ class Checked:
         if serve_s > 0:
             if len(self._headers) >= MOST_TOKENS:
                 self._headers.clear()
-            headers = {name: environ[name] for name in internals.HEADERS if name in environ}
+            headers = {name: environ[name] for name in HEADERS if name in environ}
             until = runtime.monotonic() + serve_s
             self._headers[environ['HTTP_X_AUTH_TOKEN']] = (until, headers)
         return self._application(environ, start_response)

@@ -3,6 +3,7 @@
 import datetime
 
 import falcon.testing
+from keystonemiddleware.auth_token import _request as theirs
 import requests
 import testtools
 
@@ -30,6 +31,15 @@ class Later(clock.Later):
 
     def now(self):
         return super().now() + datetime.timedelta(seconds=self.ahead_s)
+
+
+class HeadersTest(testtools.TestCase):
+    def test_they_are_those_of_the_library(self):
+        request = theirs._AuthTokenRequest
+        names = [request._SYSTEM_SCOPE_HEADER, *request.blank('/')._all_auth_headers()]
+        self.assertEqual(
+            {'HTTP_' + name.upper().replace('-', '_') for name in names}, tokens.HEADERS
+        )
 
 
 class TokensTest(testtools.TestCase):
@@ -81,7 +91,7 @@ class TokensTest(testtools.TestCase):
 
     def identity(self):
         """Return what the last request was told of its caller."""
-        return {name: self.seen[-1].get(name) for name in tokens.internals.HEADERS}
+        return {name: self.seen[-1].get(name) for name in tokens.HEADERS}
 
     def test_serve_for_a_tenth_of_the_time_that_tokens_are_cached(self):
         self.assertTrue(self.ask())
