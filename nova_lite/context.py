@@ -52,7 +52,7 @@ class RequestContext(context.RequestContext):
         roles: collections.abc.Iterable[str] | None = None,
         **kwargs: typing.Any,
     ) -> None:
-        former = context.get_current()
+        former = storage.bound()
         self.saga = saga
         self.epoch = epoch
         self.timestamp = timestamp or runtime.now().isoformat()
@@ -108,7 +108,7 @@ def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]
 
     Threads are reused: a context that is not restored would mark the lines of later work.
     """
-    former = context.get_current()
+    former = storage.bound()
     storage.bind(ctxt)
     try:
         yield
@@ -118,7 +118,7 @@ def bound(ctxt: context.RequestContext | None) -> collections.abc.Iterator[None]
 
 def current() -> context.RequestContext | None:
     """Return the context that this thread's log lines carry, or None."""
-    return context.get_current()
+    return storage.bound()
 
 
 def admin() -> RequestContext:

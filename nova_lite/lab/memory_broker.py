@@ -15,6 +15,7 @@ from kombu.transport import virtual
 
 from nova_lite import runtime
 from nova_lite.lab.private_apis import broker as broker_api
+from nova_lite.private_apis import messaging
 from nova_lite.rpc import transport
 
 # A message as kombu publishes it.
@@ -360,10 +361,12 @@ class Buses:
     """The buses of embedded clouds (a rpc.transport.Embedded)."""
 
     def url(self, name: str) -> str:
-        return f'kombu+memory:///{name}'
+        shared = broker_api.LIBRARY.is_used and messaging.LIBRARY.is_used
+        return f'kombu+memory:///{name}' if shared else f'fake:///{name}'
 
 
 def install() -> None:
     """Use this transport for embedded buses, and for `memory://` of kombu, in this process."""
-    broker_api.use_transport('memory', f'{__name__}:Transport')
+    if broker_api.LIBRARY.is_used:
+        broker_api.use_transport('memory', f'{__name__}:Transport')
     transport.embed(Buses())

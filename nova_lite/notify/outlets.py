@@ -14,6 +14,7 @@ import oslo_messaging
 
 from nova_lite import runtime
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import buses
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -134,7 +135,7 @@ class Outlet:
             self._bus = transport.open_notifications(self._conf, self._url)
         for topics, body in message.bodies(self._conf):
             for driver in self._drivers:
-                if driver in MESSAGING:
+                if driver in MESSAGING and buses.of(self._bus).shares:
                     self._publish(topics, message, body, MESSAGING[driver])
                 else:
                     self._by_driver(driver, topics, message, body)

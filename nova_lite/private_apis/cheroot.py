@@ -10,12 +10,15 @@ from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('cheroot', lowest='11.0', newest='11.1.2')
 
-LIBRARY.keeps(threadpool.ThreadPool, '_threads', '_queue')
-LIBRARY.uses(threadpool.ThreadPool, 'stop', '_threads', '_queue')
-LIBRARY.has(threadpool.ThreadPool, '_spawn_worker')
-LIBRARY.has(threadpool, '_SHUTDOWNREQUEST')
-LIBRARY.uses(threadpool.WorkerThread, 'run', 'server', 'stats', 'name')
-LIBRARY.uses(makefile.StreamReader, 'has_data', '_read_buf', '_read_pos')
+with LIBRARY.declared():
+    LIBRARY.keeps(threadpool.ThreadPool, '_threads', '_queue')
+    LIBRARY.uses(threadpool.ThreadPool, 'stop', '_threads', '_queue')
+    LIBRARY.has(threadpool.ThreadPool, '_spawn_worker')
+    LIBRARY.has(threadpool, '_SHUTDOWNREQUEST')
+    LIBRARY.uses(threadpool.WorkerThread, 'run', 'server', 'stats', 'name')
+    LIBRARY.uses(makefile.StreamReader, 'has_data', '_read_buf', '_read_pos')
+    # What `get` of a pool returns to a thread that is to end.
+    SHUTDOWN: typing.Any = threadpool._SHUTDOWNREQUEST  # type: ignore[attr-defined]  # not in its stubs
 
 
 def take_read(stream: typing.Any) -> bytes:
@@ -33,7 +36,3 @@ def unread(stream: typing.Any, data: bytes) -> None:
 def forget_counters(server: typing.Any, thread: runtime.Thread) -> None:
     """Drop what a server counted of a thread that ends."""
     server.stats['Worker Threads'].pop(thread.name, None)
-
-
-# What `get` of a pool returns to a thread that is to end.
-SHUTDOWN: typing.Any = threadpool._SHUTDOWNREQUEST  # type: ignore[attr-defined]  # not in its stubs

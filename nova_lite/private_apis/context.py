@@ -6,9 +6,23 @@ from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('oslo.context', lowest='6.1', newest='6.5.0')
 
-LIBRARY.has(context, '_request_store')
+with LIBRARY.declared():
+    LIBRARY.has(context, '_request_store')
+
+
+# Stands for no context, which the library has no documented way to bind.
+NOBODY = context.RequestContext(overwrite=False, request_id='req-none')
 
 
 def bind(ctxt: context.RequestContext | None) -> None:
     """Bind the log lines of this thread to a context, or to none (None)."""
-    context._request_store.context = ctxt
+    if LIBRARY.is_used:
+        context._request_store.context = ctxt
+    else:
+        (ctxt or NOBODY).update_store()
+
+
+def bound() -> context.RequestContext | None:
+    """Return the context to which the log lines of this thread are bound, or None."""
+    found = context.get_current()
+    return None if found is NOBODY else found

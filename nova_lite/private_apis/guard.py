@@ -1,11 +1,24 @@
-"""Refuse a library that lacks a name that we use."""
+"""Undocumented names of a library are used only of tested versions that have the names.
 
+Otherwise nova_lite goes the public way, which needs more time. The log has one line about it.
+"""
+
+from collections.abc import Iterator
+import contextlib
+import functools
 import importlib
 from importlib import metadata
 import inspect
+import os
 import typing
 
+from oslo_log import log
 from packaging import version
+
+LOG = log.getLogger(__name__)
+
+# For tests: names of libraries whose undocumented names are not used, with commas; or `all`.
+VARIABLE = 'NOVA_LITE_DOCUMENTED_ONLY'
 
 
 class Unsupported(ImportError):
@@ -20,6 +33,34 @@ class Library:
 
     def __init__(self, name: str, *, lowest: str, newest: str) -> None:
         self.name, self.lowest, self.newest = name, lowest, newest
+        self._missing: Unsupported | None = None
+
+    @contextlib.contextmanager
+    def declared(self) -> Iterator[None]:
+        """Remember what the library lacks of the names that are declared inside."""
+        try:
+            yield
+        except Unsupported as error:
+            self._missing = error
+
+    @functools.cached_property
+    def is_used(self) -> bool:
+        """Return whether its undocumented names are used. If not, the log says why once."""
+        reason = self._reason()
+        if reason is not None:
+            LOG.warning('%s is used by its documented names alone: %s', self.name, reason)
+        return reason is None
+
+    def _reason(self) -> str | None:
+        off = os.environ.get(VARIABLE, '').split(',')
+        if 'all' in off or self.name in off:
+            return f'{VARIABLE} is set'
+        if self._missing is not None:
+            return str(self._missing)
+        if not self.is_tested():
+            installed = metadata.version(self.name)
+            return f'{installed} is installed, and {self.lowest} to {self.newest} were tested'
+        return None
 
     def is_tested(self) -> bool:
         """Return whether the installed version is one with which the tests run."""
@@ -72,6 +113,5 @@ class Library:
     def _lacks(self, what: str) -> Unsupported:
         return Unsupported(
             f'{self.name} {metadata.version(self.name)} has no {what}, which nova_lite uses. '
-            f'nova_lite was tested with {self.name} {self.lowest} to {self.newest}: '
-            'install it with "pip install -c constraints.txt ."'
+            f'nova_lite was tested with {self.name} {self.lowest} to {self.newest}'
         )

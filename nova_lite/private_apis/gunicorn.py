@@ -9,18 +9,18 @@ from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('gunicorn', lowest='27.0.1', newest='27.0.1')
 
-LIBRARY.takes(gthread.ThreadWorker, '_cap_keepalive', 'deadline')
-LIBRARY.takes(gthread.ThreadWorker, 'enqueue_req', 'conn')
-LIBRARY.takes(gthread.ThreadWorker, 'finish_request', 'conn', 'fs')
-LIBRARY.takes(gthread.ThreadWorker, 'on_pending_socket_readable', 'conn', 'client')
-LIBRARY.keeps(gthread.ThreadWorker, 'pending_conns', 'poller', 'nr_conns')
-LIBRARY.takes(gthread.ThreadWorker, 'handle', 'conn')
-LIBRARY.takes(gthread.ThreadWorker, 'handle_request', 'req', 'conn')
-LIBRARY.keeps(unreader.Unreader, 'buf')
-LIBRARY.has(unreader.Unreader, 'take_buffered')
+with LIBRARY.declared():
+    LIBRARY.takes(gthread.ThreadWorker, '_cap_keepalive', 'deadline')
+    LIBRARY.takes(gthread.ThreadWorker, 'enqueue_req', 'conn')
+    LIBRARY.takes(gthread.ThreadWorker, 'finish_request', 'conn', 'fs')
+    LIBRARY.takes(gthread.ThreadWorker, 'on_pending_socket_readable', 'conn', 'client')
+    LIBRARY.keeps(gthread.ThreadWorker, 'pending_conns', 'poller', 'nr_conns')
+    LIBRARY.takes(gthread.ThreadWorker, 'handle', 'conn')
+    LIBRARY.takes(gthread.ThreadWorker, 'handle_request', 'req', 'conn')
+    LIBRARY.keeps(unreader.Unreader, 'buf')
+    LIBRARY.has(unreader.Unreader, 'take_buffered')
 
-
-EVENT_READ = gthread.selectors.EVENT_READ
+    EVENT_READ = gthread.selectors.EVENT_READ
 
 
 def has_more(conn: typing.Any) -> bool:

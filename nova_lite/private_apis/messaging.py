@@ -2,23 +2,13 @@
 
 import typing
 
-from oslo_config import cfg
 import oslo_messaging
 from oslo_messaging import transport
-from oslo_messaging.notify import notifier
 from oslo_messaging.rpc import server
 
 from nova_lite.private_apis import guard
 
 LIBRARY = guard.Library('oslo.messaging', lowest='18.3', newest='18.3.1')
-
-amqpdriver = LIBRARY.module('oslo_messaging._drivers.amqpdriver')
-base = LIBRARY.module('oslo_messaging._drivers.base')
-common = LIBRARY.module('oslo_messaging._drivers.common')
-impl_rabbit = LIBRARY.module('oslo_messaging._drivers.impl_rabbit')
-pool = LIBRARY.module('oslo_messaging._drivers.pool')
-_metrics = LIBRARY.module('oslo_messaging._metrics.client')
-_tracing = LIBRARY.module('oslo_messaging._tracing.client')
 
 # The library is not typed: base.PollStyleListenerAdapter, common.ConnectionContext, and the
 # impl_rabbit.Connection in that.
@@ -26,76 +16,66 @@ Listener: typing.TypeAlias = typing.Any
 Pooled: typing.TypeAlias = typing.Any
 Connection: typing.TypeAlias = typing.Any
 
-LIBRARY.has(common, 'PURPOSE_LISTEN', 'PURPOSE_SEND', 'deserialize_msg')
-LIBRARY.has(impl_rabbit, 'rabbit_opts')
-LIBRARY.has(notifier, '_notifier_opts')
-LIBRARY.has(transport, '_transport_opts')
-LIBRARY.has(_metrics, 'oslo_messaging_metrics')
-LIBRARY.has(_tracing, 'oslo_messaging_tracing')
-# Overridden by rpc.driver, or called there.
-LIBRARY.takes(impl_rabbit.RabbitDriver, 'listen', 'target', 'batch_size', 'batch_timeout')
-LIBRARY.takes(impl_rabbit.RabbitDriver, 'send_notification', 'target', 'ctxt', 'version', 'retry')
-LIBRARY.takes(impl_rabbit.RabbitDriver, '_get_connection', 'purpose', 'retry')
-LIBRARY.has(impl_rabbit.RabbitDriver, '_get_exchange', '_get_reply_q')
-LIBRARY.keeps(impl_rabbit.RabbitDriver, '_connection_pool', '_reply_q', '_url')
-LIBRARY.keeps(pool.ConnectionPool, 'connection_cls')
-LIBRARY.takes(amqpdriver.RpcAMQPListener, '__init__', 'driver', 'conn')
-LIBRARY.takes(base.PollStyleListenerAdapter, '__init__', 'batch_size', 'batch_timeout')
-LIBRARY.takes(impl_rabbit.Connection, 'declare_consumer', 'consumer')
-LIBRARY.has(impl_rabbit.Connection, 'durable')
-LIBRARY.keeps(impl_rabbit.Connection, 'amqp_auto_delete', 'connection')
-# Overridden by rpc.connection, or used there.
-LIBRARY.takes(impl_rabbit.Connection, '__init__', 'conf', 'url', 'purpose', 'retry')
-LIBRARY.takes(impl_rabbit.Connection, 'consume', 'timeout')
-LIBRARY.takes(impl_rabbit.Connection, 'ensure', 'method')
-LIBRARY.takes(impl_rabbit.Connection, '_transport_socket_timeout', 'timeout')
-LIBRARY.takes(impl_rabbit.Connection, 'set_transport_socket_timeout', 'timeout')
-LIBRARY.takes(impl_rabbit.Connection, '_set_current_channel', 'new_channel')
-LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue')
-LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'channel', 'heartbeat_timeout_threshold')
-# Of rpc.consumer.
-LIBRARY.keeps(
-    impl_rabbit.Connection,
-    *('channel', 'enable_cancel_on_failover', 'rabbit_ha_queues'),
-    *('rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
-)
-LIBRARY.takes(
-    impl_rabbit.Consumer,
-    '__init__',
-    *('exchange_name', 'queue_name', 'routing_key', 'type', 'durable', 'callback'),
-    *('exchange_auto_delete', 'queue_auto_delete', 'enable_cancel_on_failover'),
-    *('rabbit_ha_queues', 'rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
-)
-LIBRARY.takes(impl_rabbit.Consumer, 'declare', 'conn')
-LIBRARY.keeps(
-    impl_rabbit.Consumer,
-    *('_declared_on', 'durable', 'enable_cancel_on_failover', 'exchange', 'queue'),
-    *('queue_arguments', 'queue_auto_delete'),
-)
-# Of the queue of a Consumer, which is a rpc.consumer.Queues with ours.
-LIBRARY.uses(impl_rabbit.Consumer, 'consume', '_declared_on', 'channel', 'declare')
-LIBRARY.uses(impl_rabbit.Consumer, 'consume', 'queue', 'consume', '_callback', 'nowait')
-LIBRARY.uses(impl_rabbit.Consumer, 'cancel', 'queue', 'cancel')
-LIBRARY.uses(impl_rabbit.Consumer, '_callback', 'queue', 'channel')
-LIBRARY.takes(transport.Transport, '_send_notification', 'target', 'ctxt', 'message', 'retry')
-LIBRARY.keeps(transport.Transport, '_driver')
-LIBRARY.keeps(server.RPCServer, '_executor_cls')
+with LIBRARY.declared():
+    amqpdriver = LIBRARY.module('oslo_messaging._drivers.amqpdriver')
+    base = LIBRARY.module('oslo_messaging._drivers.base')
+    common = LIBRARY.module('oslo_messaging._drivers.common')
+    impl_rabbit = LIBRARY.module('oslo_messaging._drivers.impl_rabbit')
+    pool = LIBRARY.module('oslo_messaging._drivers.pool')
 
-# Notifications, whose default of tries is oslo.messaging's own.
-NOTIFIER_OPTIONS = notifier._notifier_opts
-# A method of impl_rabbit.Connection: publish, and declare the exchange for the first message.
-publish = impl_rabbit.Connection._publish
-
-
-def register_options(conf: cfg.ConfigOpts) -> None:
-    """Register the options that oslo.messaging reads from each configuration.
-
-    Those of its metrics and tracing it registers on the global configuration only, then
-    reads them from the one it was given.
-    """
-    conf.register_opts(transport._transport_opts)
-    conf.register_opts(_metrics.oslo_messaging_metrics, group='oslo_messaging_metrics')
-    conf.register_opts(_tracing.oslo_messaging_tracing, group='oslo_messaging_tracing')
+    LIBRARY.has(common, 'PURPOSE_LISTEN', 'PURPOSE_SEND', 'deserialize_msg')
+    # Overridden by rpc.driver, or called there.
+    LIBRARY.takes(impl_rabbit.RabbitDriver, 'listen', 'target', 'batch_size', 'batch_timeout')
+    LIBRARY.takes(
+        impl_rabbit.RabbitDriver, 'send_notification', 'target', 'ctxt', 'version', 'retry'
+    )
+    LIBRARY.takes(impl_rabbit.RabbitDriver, '_get_connection', 'purpose', 'retry')
+    LIBRARY.has(impl_rabbit.RabbitDriver, '_get_exchange', '_get_reply_q')
+    LIBRARY.keeps(impl_rabbit.RabbitDriver, '_connection_pool', '_reply_q', '_url')
+    LIBRARY.keeps(pool.ConnectionPool, 'connection_cls')
+    LIBRARY.takes(amqpdriver.RpcAMQPListener, '__init__', 'driver', 'conn')
+    LIBRARY.takes(base.PollStyleListenerAdapter, '__init__', 'batch_size', 'batch_timeout')
+    LIBRARY.takes(impl_rabbit.Connection, 'declare_consumer', 'consumer')
+    LIBRARY.has(impl_rabbit.Connection, 'durable')
+    LIBRARY.keeps(impl_rabbit.Connection, 'amqp_auto_delete', 'connection')
+    # Overridden by rpc.connection, or used there.
+    LIBRARY.takes(impl_rabbit.Connection, '__init__', 'conf', 'url', 'purpose', 'retry')
+    LIBRARY.takes(impl_rabbit.Connection, 'consume', 'timeout')
+    LIBRARY.takes(impl_rabbit.Connection, 'ensure', 'method')
+    LIBRARY.takes(impl_rabbit.Connection, '_transport_socket_timeout', 'timeout')
+    LIBRARY.takes(impl_rabbit.Connection, 'set_transport_socket_timeout', 'timeout')
+    LIBRARY.takes(impl_rabbit.Connection, '_set_current_channel', 'new_channel')
+    LIBRARY.has(impl_rabbit.Connection, '_publish', '_publish_and_creates_default_queue')
+    LIBRARY.keeps(impl_rabbit.Connection, '_poll_timeout', 'channel', 'heartbeat_timeout_threshold')
+    # Of rpc.consumer.
+    LIBRARY.keeps(
+        impl_rabbit.Connection,
+        *('channel', 'enable_cancel_on_failover', 'rabbit_ha_queues'),
+        *('rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
+    )
+    LIBRARY.takes(
+        impl_rabbit.Consumer,
+        '__init__',
+        *('exchange_name', 'queue_name', 'routing_key', 'type', 'durable', 'callback'),
+        *('exchange_auto_delete', 'queue_auto_delete', 'enable_cancel_on_failover'),
+        *('rabbit_ha_queues', 'rabbit_quorum_queue', 'rabbit_quorum_queue_config'),
+    )
+    LIBRARY.takes(impl_rabbit.Consumer, 'declare', 'conn')
+    LIBRARY.keeps(
+        impl_rabbit.Consumer,
+        *('_declared_on', 'durable', 'enable_cancel_on_failover', 'exchange', 'queue'),
+        *('queue_arguments', 'queue_auto_delete'),
+    )
+    # Of the queue of a Consumer, which is a rpc.consumer.Queues with ours.
+    LIBRARY.uses(impl_rabbit.Consumer, 'consume', '_declared_on', 'channel', 'declare')
+    LIBRARY.uses(impl_rabbit.Consumer, 'consume', 'queue', 'consume', '_callback', 'nowait')
+    LIBRARY.uses(impl_rabbit.Consumer, 'cancel', 'queue', 'cancel')
+    LIBRARY.uses(impl_rabbit.Consumer, '_callback', 'queue', 'channel')
+    LIBRARY.takes(transport.Transport, '_send_notification', 'target', 'ctxt', 'message', 'retry')
+    LIBRARY.keeps(transport.Transport, '_driver')
+    LIBRARY.keeps(server.RPCServer, '_executor_cls')
+    # A method of impl_rabbit.Connection: publish, and declare the exchange for the first message.
+    publish = impl_rabbit.Connection._publish
 
 
 def connection(bus: oslo_messaging.Transport, purpose: str, tries: int) -> Pooled:

@@ -5,41 +5,20 @@ with thousands of hosts needs one connection that consumes exactly their queues,
 driver a target's `server` names the queues. Everything else is the rabbit driver's.
 """
 
-import collections.abc
 import typing
 
-from kombu import exceptions as kombu_exceptions
-from kombu.transport import pyamqp
 from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging
 from oslo_utils import netutils
 
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import buses
 from nova_lite.rpc import connection
 from nova_lite.rpc import consumer
 from nova_lite.rpc import silence
 
 LOG = log.getLogger(__name__)
-
-PREFIX = 'nova-lite+'
-# The exchange at which consumers of nova's notifications look for them.
-NOTIFICATIONS = 'nova'
-# Errors of a connection that cannot be opened.
-LOST = (kombu_exceptions.OperationalError, *pyamqp.Transport.connection_errors)
-# Tries to reach a broker before a call fails.
-TRIES = 2
-
-
-class Queues(str):
-    """The name of a server, with the queues that it consumes as `names`."""
-
-    names: tuple[str, ...]
-
-    def __new__(cls, server: str, names: collections.abc.Iterable[str]) -> typing.Self:
-        self = super().__new__(cls, server)
-        self.names = tuple(names)
-        return self
 
 
 class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[misc]  # untyped
@@ -55,10 +34,10 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         *args: typing.Any,
         **kwargs: typing.Any,
     ) -> None:
-        url.transport = url.transport.removeprefix(PREFIX)
+        url.transport = url.transport.removeprefix(buses.PREFIX)
         super().__init__(conf, url, *args, **kwargs)
         self._connection_pool.connection_cls = connection.Connection
-        self._silence = silence.Silence(self._ask, LOST)
+        self._silence = silence.Silence(self._ask, buses.LOST)
 
     def _ask(self) -> None:
         """Connect to the bus once, and disconnect."""
@@ -106,7 +85,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         retry: int | None = None,
     ) -> None:
         if target.exchange is None:
-            target = target(exchange=NOTIFICATIONS)
+            target = target(exchange=buses.NOTIFICATIONS)
         super().send_notification(target, ctxt, message, version, retry)
 
     def _get_connection(
@@ -114,7 +93,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
     ) -> messaging.Pooled:
         try:
             return super()._get_connection(purpose, retry)
-        except LOST as error:
+        except buses.LOST as error:
             # oslo.messaging raises this error only for an open connection. A connection that is
             # lost while it is opened raises an error of the library or of the system.
             silent = isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError)
@@ -125,7 +104,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         if self._reply_q is None:
             # The connection for replies is retried without limit, under a lock. So the broker is
             # tried first with a limit.
-            with self._get_connection(messaging.common.PURPOSE_SEND, TRIES):
+            with self._get_connection(messaging.common.PURPOSE_SEND, buses.TRIES):
                 pass
         queue: str = super()._get_reply_q()
         return queue

@@ -13,7 +13,6 @@ import typing
 
 from oslo_log import log
 import oslo_messaging
-from oslo_messaging.rpc import server as rpc_server
 
 from nova_lite import context
 from nova_lite import exception
@@ -21,16 +20,19 @@ from nova_lite import metrics
 from nova_lite import versions
 from nova_lite import workers
 from nova_lite.private_apis import messaging
-from nova_lite.rpc import driver
+from nova_lite.rpc import buses
 from nova_lite.rpc import outbox
+from nova_lite.rpc import ping
 from nova_lite.rpc import pins
+from nova_lite.rpc import plain
 from nova_lite.rpc import serializer
 
 LOG = log.getLogger(__name__)
 
 LONG = 1800
 TRIES = 2
-PING, PING_S = 'nova_lite_ping', 4
+# End of the names of classes of errors that oslo.messaging makes for a caller.
+REMOTE = '_Remote'
 REQUIRED = inspect.Parameter.empty
 # The broker returns a call for which there is no queue, so that the caller does not wait.
 ROUTED = oslo_messaging.TransportOptions(at_least_once=True)
@@ -163,7 +165,9 @@ class Interface:
         self._pins = pins.Pins(transport.conf, self.topic, oldest)
         self._client = oslo_messaging.get_rpc_client(
             transport,
-            oslo_messaging.Target(topic=self.topic, version='1.0'),
+            oslo_messaging.Target(
+                topic=self.topic, version='1.0', exchange=buses.of(transport).exchange
+            ),
             version_cap=self.version,
             serializer=serializer.ObjectSerializer(self._pins),
         )
@@ -223,7 +227,9 @@ class Interface:
         except exception.NovaLiteError as error:
             # oslo.messaging raises a subclass whose text contains the traceback of the
             # server; callers and users get the plain error.
-            raise type(error).__bases__[0](error.message, **error.kwargs) from None
+            kind = type(error)
+            plain_kind = kind.__bases__[0] if kind.__name__.endswith(REMOTE) else kind
+            raise plain_kind(error.message, **error.kwargs) from None
         except oslo_messaging.MessagingTimeout as error:
             raise exception.MessagingTimeout(
                 service=self.topic, reason='no reply', method=name, topic=self.topic
@@ -232,7 +238,7 @@ class Interface:
             raise exception.Unavailable(
                 service=self.topic, reason='no daemon serves its queue'
             ) from error
-        except oslo_messaging.MessageDeliveryFailure as error:
+        except (oslo_messaging.MessageDeliveryFailure, *buses.LOST) as error:
             raise exception.BusUnavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
             if error.exc_type == 'UnsupportedVersion':
@@ -248,15 +254,15 @@ class Interface:
         """
         options = {} if server is None else {'server': server}
         client = self._client.prepare(retry=TRIES, **options)
-        self._answer(client.cast, context.admin(), PING, {})
+        self._answer(client.cast, context.admin(), ping.NAME, {})
 
-    def ping(self, server: str | None = None, timeout: float | None = PING_S) -> typing.Any:
+    def ping(self, server: str | None = None, timeout: float | None = ping.WAIT_S) -> typing.Any:
         """Call a server, which replies at once. Raise the errors of a call."""
         options = {} if server is None else {'server': server}
         client = self._client.prepare(
             transport_options=ROUTED, timeout=timeout, retry=TRIES, **options
         )
-        return self._answer(client.call, context.admin(), PING, {})
+        return self._answer(client.call, context.admin(), ping.NAME, {})
 
     @classmethod
     def server(
@@ -266,7 +272,7 @@ class Interface:
         manager: object,
         *,
         callers: pins.Pins | None = None,
-    ) -> '_Server':
+    ) -> typing.Any:
         """Return an oslo.messaging server that answers for `servers` with `manager`.
 
         servers: one name or many, which share a single listener. The caller
@@ -276,31 +282,26 @@ class Interface:
         """
         names = [servers] if isinstance(servers, str) else list(servers)
         endpoint = _endpoint(cls, manager)
-        target = oslo_messaging.Target(
-            topic=cls.topic, server=driver.Queues(names[0], _queues(cls, names))
-        )
-        dispatcher = oslo_messaging.RPCDispatcher(
-            [endpoint, _Ping()],
-            serializer.ObjectSerializer(callers),
-            access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
-        )
-        return _Server(transport, target, dispatcher, 'threading')
 
+        def make(target: oslo_messaging.Target) -> typing.Any:
+            return oslo_messaging.get_rpc_server(
+                transport,
+                target,
+                [endpoint, ping.Endpoint()],
+                executor='threading',
+                serializer=serializer.ObjectSerializer(callers),
+                access_policy=oslo_messaging.ExplicitRPCAccessPolicy,
+            )
 
-class _Ping:
-    """The methods of all servers besides their interfaces."""
-
-    @oslo_messaging.expose  # type: ignore[untyped-decorator]  # is not typed
-    def nova_lite_ping(self, ctxt: context.RequestContext) -> str:
-        return 'pong'
-
-
-class _Server(rpc_server.RPCServer):  # type: ignore[misc]  # is not typed
-    """An RPC server with our own thread pool, whose idle threads sleep."""
-
-    def __init__(self, *args: typing.Any) -> None:
-        super().__init__(*args)
-        messaging.use_executor(self, workers.Executor)
+        bus = buses.of(transport)
+        if not bus.shares:
+            targets = [oslo_messaging.Target(bus.exchange, cls.topic, server=n) for n in names]
+            return plain.Servers(targets, make)
+        queues = buses.Queues(names[0], _queues(cls, names))
+        made = make(oslo_messaging.Target(topic=cls.topic, server=queues))
+        # Our own thread pool, whose idle threads sleep.
+        messaging.use_executor(made, workers.Executor)
+        return made
 
 
 def _queues(interface: type[Interface], names: list[str]) -> list[str]:

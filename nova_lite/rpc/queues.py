@@ -11,7 +11,8 @@ import amqp
 import oslo_messaging
 
 from nova_lite.private_apis import messaging
-from nova_lite.rpc import driver
+from nova_lite.rpc import buses
+from nova_lite.rpc import plain
 from nova_lite.rpc import transport
 
 # Seconds that a broker may take to answer.
@@ -50,7 +51,14 @@ def delete_unused(bus: oslo_messaging.Transport, name: str) -> bool:
 
 @contextlib.contextmanager
 def _connected(bus: oslo_messaging.Transport) -> collections.abc.Iterator[typing.Any]:
-    with messaging.connection(bus, messaging.common.PURPOSE_SEND, driver.TRIES) as pooled:
+    if not buses.of(bus).shares:
+        try:
+            with plain.connected(bus) as connection:
+                yield connection
+        except buses.LOST as error:
+            raise oslo_messaging.MessageDeliveryFailure(str(error)) from error
+        return
+    with messaging.connection(bus, messaging.common.PURPOSE_SEND, buses.TRIES) as pooled:
         # A new connection, because one of oslo.messaging stops reading after a fraction of a
         # heartbeat.
         connection = pooled.connection.connection.clone()

@@ -12,12 +12,17 @@ import oslo_messaging
 
 from nova_lite import exception
 from nova_lite import incarnation
-from nova_lite.rpc import driver
+from nova_lite.conf import messaging as options
+from nova_lite.private_apis import messaging
+from nova_lite.rpc import buses
+from nova_lite.rpc import plain
 
 EMBEDDED = 'embedded://'
+# A bus inside the process by oslo.messaging alone.
+FAKE = 'fake:'
 # The transport URL of cell0, which has no daemons.
 NO_BUS = 'none:///'
-EXCHANGE = 'nova_lite'
+EXCHANGE = options.EXCHANGE
 ERROR_MODULES = ['nova_lite.exception']
 
 
@@ -44,22 +49,46 @@ def embedded_name(url: str, of: incarnation.Incarnation | None = None) -> str:
 
 
 def driver_url(url: str, of: incarnation.Incarnation | None = None) -> str:
-    """Return the URL for oslo.messaging of one of our URLs.
+    """Return the URL for oslo.messaging of one of our URLs, also for buses that are not shared.
 
     of: the incarnation of an embedded bus; None: the current one
     Raise Invalid for an embedded bus in a process that has none.
     """
     if not url.startswith(EMBEDDED):
-        return driver.PREFIX + url
+        return url
     if _embedded is None:
         raise exception.Invalid(reason=f'the bus {url} is inside the process of `nova-lite up`')
-    return driver.PREFIX + _embedded.url(embedded_name(url, of))
+    return _embedded.url(embedded_name(url, of))
+
+
+def shares(url: str) -> bool:
+    """Return whether the bus at one of our URLs is used by undocumented names, too."""
+    return _shares(driver_url(url))
+
+
+def _shares(driven: str) -> bool:
+    return not driven.startswith(FAKE) and messaging.LIBRARY.is_used
+
+
+def _exchange(driven: str, name: str) -> str | None:
+    """Return the exchange of a bus of the fake driver, whose queues have one name space for each.
+
+    None for other buses.
+    """
+    return f'{name} {driven}' if driven.startswith(FAKE) else None
 
 
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
     """Open the bus at `url` for notifications only, with separate connections."""
     oslo_messaging.set_transport_defaults(EXCHANGE)
-    return oslo_messaging.get_notification_transport(conf, url=driver_url(url))
+    driven = driver_url(url)
+    if not _shares(driven):
+        exchange = _exchange(driven, buses.NOTIFICATIONS) or buses.NOTIFICATIONS
+        given = plain.Notifying(conf, exchange)
+        opened = oslo_messaging.get_notification_transport(given, url=driven)
+        return buses.note(opened, buses.Bus(driven, shares=False))
+    opened = oslo_messaging.get_notification_transport(conf, url=buses.PREFIX + driven)
+    return buses.note(opened, buses.Bus(driven))
 
 
 def open_bus(
@@ -70,9 +99,14 @@ def open_bus(
     of: see `driver_url`
     """
     oslo_messaging.set_transport_defaults(EXCHANGE)
-    return oslo_messaging.get_rpc_transport(
-        conf, url=driver_url(url, of), allowed_remote_exmods=ERROR_MODULES
+    driven = driver_url(url, of)
+    shares = _shares(driven)
+    opened = oslo_messaging.get_rpc_transport(
+        conf,
+        url=buses.PREFIX + driven if shares else driven,
+        allowed_remote_exmods=ERROR_MODULES,
     )
+    return buses.note(opened, buses.Bus(driven, shares, _exchange(driven, EXCHANGE)))
 
 
 def name_of(url: str) -> str:

@@ -39,6 +39,8 @@ END_S, CUT_S = 2, 2.5
 # Seconds between two looks for connections that have been idle for too long; between two attempts
 # to wake the thread that looks, when a server stops.
 EXPIRE_S, WAKE_S = 5, 0.05
+# The class of gunicorn's workers, by its path.
+WORKER = 'nova_lite.wsgi.worker.Worker'
 # Claims of ports on which callers may not listen yet. The oldest come first.
 _claims: collections.deque[contextlib.ExitStack] = collections.deque()
 
@@ -108,14 +110,18 @@ class _Gateway(cheroot.Gateway_10):
         with contextlib.suppress(OSError):
             self.req.conn.socket.shutdown(socket.SHUT_RDWR)
 
+    def write(self, chunk: bytes) -> None:
+        super().write(b'' if self.req.method == b'HEAD' else chunk)
+
+
+class _ReceivedGateway(_Gateway):
+    """Answers a request that was received completely, or whose body is too large for that."""
+
     def respond(self) -> None:
         if self.req.conn.reception.streams:
             # cheroot would read the rest of a body of any size that the application has not read.
             self.req.close_connection = True
         super().respond()
-
-    def write(self, chunk: bytes) -> None:
-        super().write(b'' if self.req.method == b'HEAD' else chunk)
 
 
 class _Connection(cheroot_server.HTTPConnection):
@@ -149,14 +155,17 @@ class InProcess:
             slow_clients.Bounded(paths.Decoded(application), threads),
             timeout=60,
             request_queue_size=512,
+            numthreads=threads,
             server_name='nova-lite',
             shutdown_timeout=END_S,
         )
-        self._server.requests = thread_pool.Pool(self._server, most=threads)
         self._server.gateway = _Gateway
         self._server.expiration_interval = EXPIRE_S
-        self._server.ConnectionClass = self._connect
-        self._server.process_conn = self._receive  # type: ignore[assignment, method-assign]  # documented
+        if internals.LIBRARY.is_used:
+            self._server.requests = thread_pool.Pool(self._server, most=threads)
+            self._server.gateway = _ReceivedGateway
+            self._server.ConnectionClass = self._connect
+            self._server.process_conn = self._receive  # type: ignore[assignment, method-assign]  # documented
         self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._receptions = reception.Receptions()
         self._thread: runtime.Thread | None = None
@@ -228,6 +237,7 @@ def serve(
     itself would notify systemd before, and then end if the application cannot be made.
     """
     # A cloud in one process needs no gunicorn.
+    from nova_lite.private_apis import gunicorn
     from nova_lite.wsgi import gunicorn_app
 
     manager = os.environ.pop('NOTIFY_SOCKET', None)
@@ -244,7 +254,7 @@ def serve(
             'bind': authority(host, port),
             'workers': workers,
             'threads': threads,
-            'worker_class': 'nova_lite.wsgi.worker.Worker',
+            'worker_class': WORKER if gunicorn.LIBRARY.is_used else 'gthread',
             'keepalive': 65,
             'limit_request_line': heads.MOST_LINE_BYTES,
             'limit_request_fields': heads.MOST_HEADERS,

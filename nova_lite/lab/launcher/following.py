@@ -133,7 +133,8 @@ def _follow(
     name = transport.name_of(url)
     while not stopping.is_set():
         try:
-            with_queue = tap.Tap(conf, url, conf.notifications.versioned_notifications_topics)
+            topics = conf.notifications.versioned_notifications_topics
+            with_queue = tap.opened(conf, url, topics)
         except oslo_messaging.MessagingException as error:
             LOG.warning('Cannot reach bus %s: %s. Retrying in %s s.', name, error, AGAIN_S)
             began.set()

@@ -10,11 +10,20 @@ import typing
 import kombu
 from oslo_config import cfg
 
+from nova_lite.lab.launcher import plain_tap
 from nova_lite.private_apis import messaging
-from nova_lite.rpc import driver
+from nova_lite.rpc import buses
 from nova_lite.rpc import transport
 
 Notification: typing.TypeAlias = dict[str, typing.Any]
+
+
+def opened(
+    conf: cfg.ConfigOpts, url: str, topics: collections.abc.Iterable[str]
+) -> 'Tap | plain_tap.Tap':
+    """Return the tap of a bus. Raise MessageDeliveryFailure."""
+    is_shared = transport.shares(url)
+    return Tap(conf, url, topics) if is_shared else plain_tap.Tap(conf, url, topics)
 
 
 class Tap:
@@ -25,10 +34,10 @@ class Tap:
     ) -> None:
         self._bus = transport.open_notifications(conf, url)
         # This reference keeps the connection open.
-        self._held = messaging.connection(self._bus, messaging.common.PURPOSE_LISTEN, driver.TRIES)
+        self._held = messaging.connection(self._bus, messaging.common.PURPOSE_LISTEN, buses.TRIES)
         inner = self._held.connection
         exchange = kombu.Exchange(
-            driver.NOTIFICATIONS,
+            buses.NOTIFICATIONS,
             type='topic',
             durable=inner.durable,
             auto_delete=inner.amqp_auto_delete,

@@ -27,11 +27,4 @@ def of(*, is_wanted: bool, atomic: bool = True) -> placement.Tuning | None:
     except guard.Unsupported as error:
         LOG.warning('Placement is not tuned: %s', error)
         return None
-    if not tuning.LIBRARY.is_tested():
-        LOG.warning(
-            'Placement is not tuned: the changes were tested with placement %s to %s only',
-            tuning.LIBRARY.lowest,
-            tuning.LIBRARY.newest,
-        )
-        return None
-    return tuning.Tuning(atomic=atomic)
+    return tuning.Tuning(atomic=atomic) if tuning.LIBRARY.is_used else None

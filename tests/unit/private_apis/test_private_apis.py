@@ -5,6 +5,7 @@ from importlib import metadata
 import pkgutil
 import types
 
+import fixtures
 from packaging import version
 import testtools
 
@@ -45,6 +46,44 @@ class Base:
 class Thing(Base):
     def _method(self, one, two=None):
         return one, two, self._kept
+
+
+class UsedTest(testtools.TestCase):
+    """Use of undocumented names, and the line of the log without."""
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger(guard.LOG.logger.name))
+
+    def library(self, newest='99'):
+        return guard.Library('kombu', lowest='1.0', newest=newest)
+
+    def assert_not_used(self, library, why):
+        for _each in range(2):
+            self.assertFalse(library.is_used)
+        self.assertEqual(1, len(self.log.output.splitlines()), self.log.output)
+        self.assertIn('kombu is used by its documented names alone: ', self.log.output)
+        self.assertIn(why, self.log.output)
+
+    def test_a_tested_version(self):
+        self.assertTrue(self.library().is_used)
+        self.assertEqual('', self.log.output)
+
+    def test_a_version_that_was_not_tested(self):
+        self.assert_not_used(self.library('2.0'), 'is installed, and 1.0 to 2.0 were tested')
+
+    def test_a_version_without_a_name(self):
+        library = self.library()
+        with library.declared():
+            library.has(Thing, '_other')
+        self.assert_not_used(library, 'has no Thing._other')
+
+    def test_names_that_are_turned_off(self):
+        for value in ('all', 'cheroot,kombu'):
+            self.useFixture(fixtures.EnvironmentVariable(guard.VARIABLE, value))
+            self.assertFalse(self.library().is_used)
+        self.useFixture(fixtures.EnvironmentVariable(guard.VARIABLE, 'cheroot'))
+        self.assertTrue(self.library().is_used)
 
 
 class GuardTest(testtools.TestCase):
