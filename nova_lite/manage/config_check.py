@@ -14,8 +14,7 @@ from oslo_config import cfg
 
 from nova_lite import conf as conf_module
 from nova_lite.conf import known_options
-from nova_lite.scheduler import filters
-from nova_lite.scheduler import weighers
+from nova_lite.scheduler import enabled
 
 # A default that nova computes at its start is written like <this>.
 COMPUTED = '<'
@@ -117,7 +116,7 @@ class Files:
         try:
             section = self._conf if group == known_options.DEFAULT else self._conf[group]
             section[name]
-            _judge(self._conf, group, name)
+            enabled.require_names(self._conf, group, name)
         except cfg.NoSuchOptError:
             # A library registers it when it is used, as the options of plugins.
             return ''
@@ -134,14 +133,6 @@ class Files:
             if self._known.option(group or known_options.DEFAULT, option) is None:
                 return f'it refers to ${name}, an option that does not exist here'
         return ''
-
-
-def _judge(conf: cfg.ConfigOpts, group: str, name: str) -> None:
-    """Raise ValueError for names of filters and weighers that the scheduler does not have."""
-    if (group, name) == ('filter_scheduler', 'enabled_filters'):
-        filters.load(conf)
-    if (group, name) == ('filter_scheduler', 'weight_classes'):
-        weighers.load(conf)
 
 
 def _options() -> Iterator[tuple[str, cfg.Opt]]:

@@ -12,6 +12,7 @@ from nova_lite import conf as conf_module
 from nova_lite.conf import known_options
 from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import layout
+from nova_lite.scheduler import enabled as scheduler
 
 REFERENCE = 'doc/source/reference/config.rst lists options'
 
@@ -70,6 +71,7 @@ def _check_value(
     try:
         known.parse(group, name, value)
         conf.set_override(name, value, group=None if group == 'DEFAULT' else group)
+        scheduler.require_names(conf, group, name)
     except (cfg.NoSuchGroupError, cfg.NoSuchOptError):
         # A library registers it when it is used.
         return

@@ -8,6 +8,7 @@ import ipaddress
 import typing
 
 from nova_lite import exception
+from nova_lite.api import known_extra_specs
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import durations
 from nova_lite.lab.control import request_faults
@@ -46,6 +47,7 @@ def require(document: documents.Document) -> None:
     """Raise Wrong for a file that contradicts itself or its cloud."""
     for check in (_names, _aggregates, _references, _zones, _hosts, _groups, _subnets):
         check(document)
+    _extra_specs(document)
     _options(document)
     _faults(document)
     _clock(document)
@@ -205,6 +207,17 @@ def _subnets(document: documents.Document) -> None:
                 (*place, 'subnets', index, 'cidr'),
                 ipaddress.ip_network,
                 subnet['cidr'],
+            )
+
+
+def _extra_specs(document: documents.Document) -> None:
+    for place, entry in _entries(document, 'flavors'):
+        for name, value in entry.get('properties', {}).items():
+            _call(
+                document,
+                (*place, 'properties', name),
+                lambda given: known_extra_specs.check(*given),
+                (name, value),
             )
 
 

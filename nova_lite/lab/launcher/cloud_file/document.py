@@ -15,6 +15,8 @@ Place: typing.TypeAlias = tuple[str | int, ...]
 
 # Tags of keys: texts, and `<<`, which merges a mapping.
 TEXTS = ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:merge')
+EMPTY = 'the file is empty. `nova-lite up` without -f starts a cloud without a file'
+MOST_VALUES = 500_000
 # A step of a path as people write it: `key` or `[index]`.
 STEP = re.compile(r'\[(\d+)\]|([^.\[\]]+)')
 
@@ -75,8 +77,10 @@ def parse(path: str, text: str) -> Document:
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        lines = {} if node is None else dict(_walk(node, ()))
-        value = None if node is None else loader.construct_document(node)
+        if node is None:
+            raise Wrong(file=path, line=1, reason=EMPTY)
+        lines = dict(_limited(_walk(node, ()), node))
+        value = loader.construct_document(node)
     except RecursionError as error:
         raise Wrong(file=path, line=1, reason='it has too many levels') from error
     except (yaml.YAMLError, TypeError, ValueError) as error:
@@ -88,6 +92,14 @@ def parse(path: str, text: str) -> Document:
     if not isinstance(found.value, dict):
         raise found.wrong((), 'a file of a cloud is a mapping, such as `flavors: []`')
     return found
+
+
+def _limited(found: Iterator[tuple[Place, int]], node: yaml.Node) -> Iterator[tuple[Place, int]]:
+    """Yield places and lines. Raise ConstructorError for too many: aliases multiply values."""
+    for number, each in enumerate(found):
+        if number >= MOST_VALUES:
+            raise _error(f'it has more than {MOST_VALUES} values, with those of aliases', node)
+        yield each
 
 
 def _walk(

@@ -62,12 +62,46 @@ def _list(description: str, properties: Json, required: Sequence[str] = ('name',
     return {'type': 'array', 'description': description, 'items': items}
 
 
+def _limits(service: str, names: Sequence[str]) -> Json:
+    limits = {name: _number(f'limit of {name}', UNLIMITED, maximum=MOST) for name in sorted(names)}
+    return _whole(f'limits of the {service} API; -1 for no limit', limits)
+
+
 PROJECT = 'project that owns it'
+# The services of quotas, with the limits that each has. A test compares them with the services.
 QUOTAS = {
-    'compute': 'limits of the compute API, such as instances, cores and ram; -1 for no limit',
-    'network': 'limits of the network API, such as network, port and floatingip',
-    'volume': 'limits of the volume API, such as volumes and gigabytes',
+    'compute': (
+        'instances',
+        'cores',
+        'ram',
+        'metadata_items',
+        'key_pairs',
+        'server_groups',
+        'server_group_members',
+    ),
+    'network': (
+        'network',
+        'subnet',
+        'subnetpool',
+        'port',
+        'router',
+        'floatingip',
+        'rbac_policy',
+        'security_group',
+        'security_group_rule',
+        'trunk',
+    ),
+    'volume': (
+        'volumes',
+        'snapshots',
+        'gigabytes',
+        'backups',
+        'backup_gigabytes',
+        'per_volume_gigabytes',
+        'groups',
+    ),
 }
+UNLIMITED, MOST = -1, 0x7FFFFFFF
 CELLS = {
     'type': 'array',
     'description': 'one entry for each cell; they are called cell1, cell2 and so on',
@@ -141,7 +175,7 @@ PROJECTS = _list(
         'description': _text('description'),
         'quotas': _whole(
             'limits that differ from those of the cloud',
-            {name: _mapping(text, 'integer') for name, text in QUOTAS.items()},
+            {name: _limits(name, limits) for name, limits in QUOTAS.items()},
         ),
     },
 )

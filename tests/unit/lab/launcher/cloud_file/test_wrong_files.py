@@ -11,7 +11,16 @@ import testtools
 from tests.fixtures import commands
 
 SCHEMA = '`nova-lite up --print-schema` prints what a file may have'
+BOMB = '\n'.join(
+    ['a: &a0 [x]', *(f'b{n}: &a{n + 1} [{", ".join([f"*a{n}"] * 9)}]' for n in range(9))]
+)
+QUOTAS = 'projects:\n- name: demo\n  quotas:\n    {}'
+SPECS = 'flavors:\n- {{name: f, vcpus: 1, ram: 1, properties: {{{}}}}}'
+FILTERS = 'options:\n  filter_scheduler:\n    {}'
 YAML = (
+    ('', 1, 'the file is empty', 'without -f'),
+    ('# cells: 2\n', 1, 'the file is empty', 'without -f'),
+    (BOMB, 1, 'more than 500000 values', 'aliases'),
     ('cells: [', 1, 'expected the node content', ''),
     ('- a', 1, 'is a mapping', 'such as `flavors: []`'),
     ('speed: 1\nspeed: 2', 2, "'speed' is given twice", ''),
@@ -23,6 +32,13 @@ YAML = (
 )
 TYPES = (
     ('flavours: []', 1, 'there is no such key', "Did you mean 'flavors'?"),
+    ('server_groups: []', 1, 'there is no such key. Use one of', 'flavors'),
+    (QUOTAS.format('compute: {instance: 3}'), 4, 'no such key', "Did you mean 'instances'?"),
+    (QUOTAS.format('compute: {cores: -2}'), 4, '-2 must be -1 or more', SCHEMA),
+    (QUOTAS.format('network: {ports: 3}'), 4, 'no such key', "Did you mean 'port'?"),
+    (QUOTAS.format('volume: {gigabytes: 5e9}'), 4, "'5e9' is not a whole number", SCHEMA),
+    (QUOTAS.format('volume: {gigabytes: 5000000000}'), 4, 'must be 2147483647 or less', SCHEMA),
+    (QUOTAS.format('share: {shares: 3}'), 4, 'no such key', 'compute, network, volume'),
     ('format: 2', 1, '2 is not possible', 'Use one of: 1'),
     ('cells: 3', 1, '3 is not a list', SCHEMA),
     ('cells: []', 1, 'must not be empty', SCHEMA),
@@ -83,6 +99,16 @@ MEANINGS = (
     ('networks:\n- {name: n, subnets: [{cidr: 10.0.0.1/8}]}', 2, 'has host bits set', 'cidr'),
     ('options: {quota: {instancs: 1}}', 1, 'no option instancs', 'Did you mean instances?'),
     ('options:\n  quota:\n    instances: many', 3, 'the value many', 'a whole number'),
+    (SPECS.format('"hw:cpu_polcy": dedicated'), 2, "'hw:cpu_polcy'", 'not appear to be a valid'),
+    (SPECS.format('"hw:cpu_policy": dedicate'), 2, 'hw:cpu_policy', 'dedicated'),
+    (SPECS.format('"trait:GPU": required'), 2, "'trait:GPU'", 'valid extra spec'),
+    (
+        FILTERS.format('enabled_filters: ComputFilter'),
+        3,
+        'unknown ComputFilter',
+        'Did you mean ComputeFilter',
+    ),
+    (FILTERS.format('weight_classes: nosuch'), 3, 'unknown nosuch', 'Use one of: all'),
     ('profile: fast', 1, 'neither a file nor one of', 'default, gpu, instant'),
     ('profile:\n  hosts:\n  - capacity: {cpus: 1}', 3, "unknown key 'cpus'", 'known: disk_gb'),
     ('cells:\n- settings:\n    traits: [GPU]', 3, "'GPU' is neither a trait", 'CUSTOM_'),
