@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import typing
 
 from nova_lite import exception
+from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
@@ -17,6 +18,7 @@ from nova_lite.lab.scenarios import timeline as timelines
 # A function of (symptom, task) that returns whether to judge the task.
 HandOver: typing.TypeAlias = Callable[[str, str], bool]
 
+UNDOING = 'The drill is being undone, which Ctrl-C does not stop: it takes minutes at most'
 RESET = '`nova-lite reset` returns the cloud to its first state'
 
 
@@ -95,6 +97,10 @@ class Run:
         )
 
     def _restore(self, stage: stages.Stage) -> None:
+        with interrupts.ignored(self.timeline.say, UNDOING):
+            self._undo(stage)
+
+    def _undo(self, stage: stages.Stage) -> None:
         for text, failure in restoring.restore(stage):
             text = text if not failure else f'{text}. {RESET}'
             self.timeline.add(timelines.UNDO, text, ok=not failure, detail=failure)

@@ -31,7 +31,7 @@ class Timeline:
     """Records events. say: prints a line"""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+        self.say = say
         self._began = runtime.monotonic()
         self.events: list[Event] = []
 
@@ -40,7 +40,7 @@ class Timeline:
         at_s = round(runtime.monotonic() - self._began, 3)
         event = Event(at_s, kind, text, ok, detail)
         self.events.append(event)
-        self._say(str(event))
+        self.say(str(event))
 
     @property
     def is_as_expected(self) -> bool:
