@@ -189,7 +189,7 @@ class ReplayTest(testtools.TestCase):
             ([f'{wrong}.not'], f'{wrong}.not: No such file or directory'),
             ([self.path, '--vary', 'x=1'], 'group filter_scheduler has no option x'),
             ([self.path, '--set', 'scheduler.x=1'], 'group scheduler has no option x'),
-            ([self.path, '--profile', 'nosuch'], 'Profile nosuch: (name): neither a file nor'),
+            ([self.path, '--profile', 'nosuch'], 'nosuch is neither a file nor'),
             ([self.path, '--fits', '1:2'], 'is not VCPUS:MIB:GIB'),
             ([], 'it needs a TRACE, or --continue DIR'),
             ([self.path, '--boots', '--ask-always'], '--ask-always: with --boots'),

@@ -6,6 +6,7 @@ profile that it extends. `rules` is what becomes of it, `strict_yaml` the strict
 
 from collections.abc import Callable
 import dataclasses
+import difflib
 import fnmatch
 import functools
 import hashlib
@@ -90,16 +91,19 @@ def _bundled(name: str) -> rules.Profile:
     return parse(folder.joinpath(f'{name}.yaml').read_text(), name)
 
 
+class NoProfile(ProfileError):
+    msg = '%(source)s is %(reason)s'
+
+
 def load(source: str) -> rules.Profile:
     """Return the profile of that name, or in that file. Raise ProfileError, OSError."""
     if source in bundled():
         return _bundled(source)
     if not os.path.exists(source):
-        raise ProfileError(
-            source=source,
-            path='(name)',
-            reason=f'neither a file nor one of: {", ".join(bundled())}',
-        )
+        near = difflib.get_close_matches(source, bundled(), n=1)
+        proposed = f'. Did you mean {near[0]!r}?' if near else ''
+        reason = f'neither a file nor one of: {", ".join(bundled())}{proposed}'
+        raise NoProfile(source=source, path='(name)', reason=reason)
     with open(source, 'rb') as stream:
         return parse(stream.read(), source)
 
