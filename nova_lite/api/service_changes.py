@@ -23,7 +23,8 @@ class HasEvacuated(exception.Invalid):
     msg = (
         'Host %(host)s cannot be up before it has removed the servers that were evacuated '
         'from it. Restart its compute service: it removes them and reports. Then try again. (A host '
-        'of an embedded cloud: "nova-lite host off %(host)s", then "nova-lite host on %(host)s".)'
+        'of a cloud of `nova-lite up`: "nova-lite host off %(host)s", then '
+        '"nova-lite host on %(host)s".)'
     )
 
 

@@ -43,6 +43,7 @@ COMMANDS = {
     'host': 'power a host off or on',
     'cell': 'take a cell down or up',
     'bus': 'cut, freeze or heal message buses',
+    'daemon': 'kill, stop or start daemons of a cloud with --bus',
     'saga': 'show moves and their progress, or debug them',
     'why': 'explain the last scheduling decision',
     'events': 'print notifications as they are sent',
@@ -60,6 +61,8 @@ COMMANDS = {
 MODULES = {'status': 'cloud_status'}
 
 
+# `nova-lite help up` is `nova-lite up --help`.
+HELP = 'help'
 # They start a cloud, or compare no times with those of a cloud.
 TIMELESS = ('up', 'fork', 'stop', 'env', 'openstack', 'logs')
 
@@ -121,6 +124,8 @@ def _clock(args: argparse.Namespace) -> contextlib.AbstractContextManager[object
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand and return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    if argv and argv[0] == HELP:
+        argv = [*argv[1:], '--help']
     # Importing the modules of all subcommands takes seconds.
     args = parser(argv[:1]).parse_args(argv)
     # Errors are printed once, below; `up` and `demo` log to a file.

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--delete',
         action='store_true',
-        help='delete the cloud then: all that is in its state directory',
+        help='delete the cloud then: its state directory, and its databases on a server of --db',
     )
 
 
@@ -38,5 +38,5 @@ def run(args: argparse.Namespace) -> None:
     stopped = running.stop(args.state_dir, args.timeout)
     print('Stopped' if stopped else f'No cloud runs in {args.state_dir}')
     if args.delete and os.path.exists(args.state_dir):
-        deletion.delete(args.state_dir)
-        print(f'Deleted {args.state_dir}')
+        dropped = deletion.delete(args.state_dir)
+        print(f'Deleted {args.state_dir}' + ''.join(f', database {name}' for name in dropped))

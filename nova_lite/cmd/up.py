@@ -151,6 +151,12 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         help='replace functions of placement by faster ones for SQLite; results are the same. '
         'Without this option placement is the one that is installed, unmodified',
     )
+    parser.add_argument(
+        '--drills',
+        action='store_true',
+        help='pass the connections of a cloud with --bus through this process, so that '
+        '`nova-lite cell`, `bus` and `fault` can strike them; they become slower',
+    )
     parser.add_argument('--lab', action='store_true', help='let the live page inject faults')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 

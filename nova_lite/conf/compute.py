@@ -30,6 +30,11 @@ OPTS = [
         'them down.',
     ),
     cfg.StrOpt(
+        'failures_file',
+        help='File with injected failures of operations of the simulated hosts, which `nova-lite fault` '
+        'changes while the daemon runs. Unset: none. `nova-lite up` sets it for its own clouds.',
+    ),
+    cfg.StrOpt(
         'cpu_dedicated_set',
         help='CPUs of each host for pinned CPUs of servers, such as "4-15,^8". They are reported as '
         'PCPU. It takes the place of the sets of the profile. Only for hosts whose profile has '

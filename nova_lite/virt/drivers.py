@@ -11,6 +11,7 @@ from oslo_config import cfg
 
 from nova_lite.virt import driver
 from nova_lite.virt.sim import driver as sim
+from nova_lite.virt.sim import failures_file
 
 GROUP = 'nova_lite.compute.drivers'
 # The type of functions that create a driver from the configuration and the names of the hosts.
@@ -22,9 +23,18 @@ def load(conf: cfg.ConfigOpts, hosts: Sequence[str]) -> driver.Driver:
     return _maker(conf.compute.driver)(conf, hosts)
 
 
+def make_simulated(conf: cfg.ConfigOpts, hosts: Sequence[str]) -> driver.Driver:
+    """Create the driver of simulated hosts from the configuration of their compute process."""
+    path, options = f'{conf.state_path.rstrip("/")}/guests.sqlite', conf.compute
+    made = sim.SimDriver(path, hosts, options.profile, speed=options.speed)
+    if options.failures_file:
+        made.inject(failures_file.FailuresFile(options.failures_file))
+    return made
+
+
 def _maker(name: str) -> Maker:
     if name == sim.NAME:
-        return sim.make
+        return make_simulated
     points = importlib.metadata.entry_points(group=GROUP)
     for point in points.select(name=name):
         try:

@@ -58,6 +58,18 @@ class RefusalsTest(testtools.TestCase):
         message = self.refused(self.url.replace(self.broker.password, 'hidden'))
         self.assertIn(f'127.0.0.1:{self.broker.port} rejects user {user}', message)
 
+        self.broker.renew()
+        message = self.refused(self.url)
+        for name in ('top', 'cell1'):
+            self.assertIn(f'has no virtual host {name} that user {user} may use\n', message)
+            self.assertIn(f'\n  rabbitmqctl add_vhost {name}\n', message)
+            self.assertIn(
+                f"\n  rabbitmqctl set_permissions -p {name} {user} '.*' '.*' '.*'\n", message
+            )
+        self.assertIn('--db: the server rejects the credentials: Access denied for user', message)
+        self.assertIn("\n  GRANT ALL ON `nova\\_lite\\_%`.* TO 'root'@'%'", message)
+
+        self.broker.renew('top')
         message = self.refused(self.url)
         self.assertIn(f'has no virtual host cell1 that user {user} may use', message)
         self.assertIn('add_vhost', message)

@@ -115,7 +115,7 @@ class Parser(argparse.ArgumentParser):
 
 def like(word: str, known: Iterable[str]) -> str:
     """Return a question about the one of the known words that a word resembles, or ''."""
-    # `server_groups` is no mistyped `servers`.
+    # `flavor_aliases` is no mistyped `flavors`.
     near = [each for each in known if abs(len(each) - len(word)) <= max(2, len(word) // 3)]
     found = difflib.get_close_matches(word, near, n=1)
     return f' Did you mean {found[0]!r}?' if found else ''

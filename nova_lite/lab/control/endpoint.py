@@ -1,7 +1,8 @@
-"""The control endpoint: changes of a running embedded cloud that its users cannot request.
+"""The control endpoint: changes of a running cloud that its users cannot request.
 
 The endpoint is local: it listens on loopback, on a separate port. So it also answers while all
-threads of the APIs are busy. Only `nova-lite up` without `--bus` opens it.
+threads of the APIs are busy. Only the process of `nova-lite up` opens it, never a daemon that a
+service manager starts.
 """
 
 from collections.abc import Callable
@@ -47,13 +48,17 @@ class TooLarge(exception.NovaLiteError):
 
 
 class Endpoint(local_endpoint.LocalEndpoint):
-    """Calls the handler of METHOD /control/NAME. Add all handlers before `open`."""
+    """Calls the handler of METHOD /control/NAME. Add all handlers before `open`.
+
+    lacking: why paths of other clouds do not exist; None if this cloud has all
+    """
 
     name = 'control'
     threads = 4
 
-    def __init__(self, state_path: str) -> None:
+    def __init__(self, state_path: str, *, lacking: str | None = None) -> None:
         super().__init__(state_path)
+        self._lacking = lacking
         self._handlers: dict[tuple[str, str], tuple[Handler, schemas.Schema]] = {}
 
     def add(
@@ -84,6 +89,8 @@ class Endpoint(local_endpoint.LocalEndpoint):
 
     def _call(self, method: str, path: str, environ: wsgi.WSGIEnvironment) -> object:
         if (method, path) not in self._handlers:
+            if self._lacking is not None:
+                raise exception.NotImplementedHere(reason=self._lacking)
             known = ', '.join(' '.join(key) for key in sorted(self._handlers))
             raise NoSuchPath(method=method, path=path, known=known)
         handler, schema = self._handlers[method, path]

@@ -1,8 +1,9 @@
-"""The faults that are injected into a running embedded cloud.
+"""The faults that are injected into a running cloud.
 
-They end with the process of the cloud, except that a host without power stays off.
+They end with the process of `nova-lite up`, except that a host without power stays off.
 """
 
+import abc
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -14,13 +15,8 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
-from nova_lite import incarnation as incarnation_module
 from nova_lite import runtime
-from nova_lite.lab import memory_broker
 from nova_lite.lab.control import request_faults
-from nova_lite.rpc import transport
-from nova_lite.virt import driver as virt_driver
-from nova_lite.virt.sim import driver as sim
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from nova_lite.virt.sim import rules
@@ -28,13 +24,8 @@ from nova_lite.virt.sim import rules
 LOG = log.getLogger(__name__)
 
 PARTS = DATABASE, BUS = 'database', 'bus'
-# The states of a bus, and the method of a broker that leads to each.
+# The states of a bus.
 CUT, FROZEN, HEALED = 'cut', 'frozen', 'healed'
-SWITCHES = {
-    CUT: memory_broker.Broker.cut,
-    FROZEN: memory_broker.Broker.freeze,
-    HEALED: memory_broker.Broker.heal,
-}
 
 
 # An entry of a fault, or all faults.
@@ -72,21 +63,14 @@ def of_files(cells: Iterable[Cell]) -> Shown:
     }
 
 
-class Faults:
-    """Injects faults into the cloud in this process.
+class Faults(abc.ABC):
+    """Injects faults into a cloud. A subclass strikes the parts of one kind of cloud.
 
     cells: function that returns the top and the cells; called when the cloud has its files
-    drivers: function that returns the drivers of the compute processes
-    incarnation: function that returns the current Incarnation of the cloud
     """
 
-    def __init__(
-        self,
-        cells: Callable[[], Sequence[Cell]],
-        drivers: Callable[[], Sequence[virt_driver.Driver]],
-        incarnation: Callable[[], incarnation_module.Incarnation],
-    ) -> None:
-        self._cells, self._drivers, self._incarnation = cells, drivers, incarnation
+    def __init__(self, cells: Callable[[], Sequence[Cell]]) -> None:
+        self._cells = cells
         self._lock = runtime.RLock()
         self.requests = request_faults.RequestFaults()
         # {id: (entry as it was given, what is injected)}
@@ -121,6 +105,7 @@ class Faults:
         """
         with self._lock:
             of_service = request_faults.SERVICE in entry
+            self.require(of_service=of_service)
             number = self._number + 1
             rule = request_faults.parse(number, entry) if of_service else self._parse(entry)
             self._number = number
@@ -129,9 +114,26 @@ class Faults:
             LOG.warning('Fault %s was added: %s', number, entry)
             return number
 
+    @abc.abstractmethod
+    def require(self, *, of_service: bool) -> None:
+        """Raise NotImplementedHere unless a failure can be injected.
+
+        of_service: whether it is one of requests to services, or of operations of hosts
+        """
+
+    @abc.abstractmethod
+    def inject(self, failures: Sequence[tuple[Shown, rules.FailureRule]]) -> None:
+        """Replace the failures of operations of hosts. failures: (entry, rule)"""
+
+    @abc.abstractmethod
+    def strike_database(self, cell: Cell, *, up: bool) -> None:
+        """Take the database of a cell down or up. Raise NotImplementedHere."""
+
+    @abc.abstractmethod
+    def strike_bus(self, cell: Cell, state: str) -> None:
+        """Cut, freeze or heal a bus. Raise NotImplementedHere."""
+
     def _parse(self, entry: Shown) -> rules.FailureRule:
-        if not all(isinstance(each, sim.SimDriver) for each in self._drivers()):
-            raise exception.NotImplementedHere(reason='only simulated hosts have injected faults')
         rule = profile.parse_failure(entry, f'injected-{runtime.new_uuid()}')
         hosts = list(self._hosts())
         if not fnmatch.filter(hosts, rule.match.host):
@@ -153,12 +155,13 @@ class Faults:
                 LOG.warning('Fault %s was cleared', number)
 
     def _inject(self) -> None:
-        injected = [each for _entry, each in self._failures.values()]
-        self.requests.inject(each for each in injected if isinstance(each, request_faults.Fault))
-        failures = [each for each in injected if isinstance(each, rules.FailureRule)]
-        for driver in self._drivers():
-            if isinstance(driver, sim.SimDriver):
-                driver.inject(failures)
+        injected = list(self._failures.values())
+        self.requests.inject(
+            each for _entry, each in injected if isinstance(each, request_faults.Fault)
+        )
+        self.inject(
+            [(entry, each) for entry, each in injected if isinstance(each, rules.FailureRule)]
+        )
 
     # ---- hosts ----
 
@@ -225,16 +228,12 @@ class Faults:
             yield
 
     def _switch_database(self, cell: Cell, up: bool) -> None:
-        found = self._incarnation()
-        (found.bring_up if up else found.take_down)(cell.database)
+        self.strike_database(cell, up=up)
         (self._databases.discard if up else self._databases.add)(cell.name)
         LOG.warning('The database of %s was taken %s', cell.name, 'up' if up else 'down')
 
     def _switch_bus(self, cell: Cell, state: str) -> None:
-        broker = memory_broker.broker(transport.embedded_name(cell.bus, self._incarnation()))
-        # A broker that is frozen can be cut as well: the new state replaces both.
-        broker.heal()
-        SWITCHES[state](broker)
+        self.strike_bus(cell, state)
         self._buses.pop(cell.name, None)
         if state != HEALED:
             self._buses[cell.name] = state

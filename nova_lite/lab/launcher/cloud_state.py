@@ -77,7 +77,7 @@ def _disk(directory: str) -> Json:
 
 
 def _control(directory: str) -> Json:
-    """Return {problem, time, faults, stopped} of an embedded cloud, {} of another cloud.
+    """Return {problem, faults, time, stopped} of an embedded cloud, the first two of another.
 
     problem: why the cloud refuses all requests, or None
     """
@@ -85,9 +85,11 @@ def _control(directory: str) -> Json:
     found: Json = {}
     with contextlib.suppress(exception.Unavailable, control_client.Refused):
         found['problem'] = client.get('problem')['problem']
-        clock, shown = client.get('clock'), client.get('faults')
-        found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
+        shown = client.get('faults')
         found['faults'] = [text for _id, text in injected_faults.lines(shown)]
+        # A cloud of processes has the parts before only.
+        clock = client.get('clock')
+        found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
         found['stopped'] = breakpoints.lines(client.get('breakpoints'))
     return found
 

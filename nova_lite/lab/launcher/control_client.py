@@ -10,17 +10,12 @@ from nova_lite import exception
 from nova_lite.daemons import local_endpoint
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.launcher import lock
-from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 
 TIMEOUT_S = 120
 # A cloud with many hosts has large databases.
 SNAPSHOT_S = 600
 STARTING = 'it starts or stops. Repeat the command when `nova-lite status` shows that it runs'
-OF_PROCESSES = (
-    'it was started with --bus. Its daemons are processes without a common clock, faults, saved states '
-    'or debugger; `nova-lite up` without --bus has them'
-)
 GOES_ON = (
     'it has not answered within %g s. The request goes on: `nova-lite clock show` shows how far an '
     'advance is, and `nova-lite status` when the cloud answers again'
@@ -55,8 +50,7 @@ class Client:
         try:
             return local_endpoint.place_of(self._directory, endpoint.Endpoint.name)
         except exception.Unavailable as error:
-            is_ready = running.read(self._directory) is not None
-            raise self._unavailable(OF_PROCESSES if is_ready else STARTING) from error
+            raise self._unavailable(STARTING) from error
 
     def _unavailable(self, reason: object) -> exception.Unavailable:
         return exception.Unavailable(service=f'The cloud in {self._directory}', reason=reason)

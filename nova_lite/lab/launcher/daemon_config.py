@@ -108,6 +108,8 @@ def compute(places: layout.Layout, urls: Urls, cell: str) -> Sections:
         'profile': places.settings.profile,
         'speed': places.settings.speed,
     }
+    if places.settings.bus:
+        sections['compute']['failures_file'] = places.failures_path(cell)
     return sections
 
 

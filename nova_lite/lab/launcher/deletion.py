@@ -1,6 +1,7 @@
 """The deletion of a cloud, by commands that import no database."""
 
 import errno
+import importlib
 import os
 import shutil
 import tempfile
@@ -16,8 +17,19 @@ MADE = (layout.SECRETS, layout.METADATA_SECRET, lock.LOCK)
 DELETED = '.deleted.'
 
 
-def delete(directory: str) -> None:
-    """Delete the state directory of a cloud that has stopped. Raise Invalid, InUse, Unavailable."""
+class NotDropped(exception.Unavailable):
+    msg = (
+        'The databases %(prefix)s... of the cloud in %(directory)s are on a server, and cannot be '
+        'dropped. %(reason)s. Repeat the command when the server answers, or delete the directory '
+        'alone, which leaves the databases there'
+    )
+
+
+def delete(directory: str) -> list[str]:
+    """Delete a cloud that has stopped: its state directory, and its databases on a server.
+
+    Return the names of the databases. Raise Invalid, InUse, Unavailable.
+    """
     for name in MADE:
         state_dir.existing(directory, name)
     places = layout.Layout(layout.Settings(state_dir=directory))
@@ -26,9 +38,10 @@ def delete(directory: str) -> None:
             reason=f'{places.root} is or contains the working directory. Change to another one'
         )
     places.hold()
+    dropped: list[str] = []
     try:
         if os.path.exists(places.path('etc', 'control.conf')):
-            _require_files(directory)
+            dropped = _drop_databases(places)
         try:
             _remove(places.root)
         except OSError as error:
@@ -38,6 +51,7 @@ def delete(directory: str) -> None:
             ) from error
     finally:
         places.release()
+    return dropped
 
 
 def _remove(root: str) -> None:
@@ -62,10 +76,19 @@ def _remove(root: str) -> None:
     shutil.rmtree(doomed)
 
 
-def _require_files(directory: str) -> None:
-    """Raise Invalid if the databases of a cloud are not files of its state directory."""
-    if not state_dir.control_conf(directory).api_database.connection.startswith('sqlite:'):
-        raise exception.Invalid(
-            reason=f'the databases of the cloud in {directory} are on a server (--db), and would '
-            'stay there. Delete them there, and then the directory'
-        )
+def _drop_databases(places: layout.Layout) -> list[str]:
+    """Drop the databases that `up --db` has created. Return their names. Raise Unavailable.
+
+    The user and the password are those of the configuration.
+    """
+    url = state_dir.control_conf(places.root).api_database.connection
+    if url.startswith('sqlite:'):
+        return []
+    # Most clouds have no server, and `nova-lite stop` starts faster without the library.
+    servers = importlib.import_module('nova_lite.lab.launcher.database_servers')
+    prefix = places.database_name('')
+    try:
+        dropped: list[str] = servers.drop_all(url, prefix)
+    except exception.Unavailable as error:
+        raise NotDropped(directory=places.root, prefix=prefix, reason=error) from error
+    return dropped

@@ -35,9 +35,10 @@ from nova_lite.db.cell import services
 from nova_lite.lab import memory_broker
 from nova_lite.lab.control import breakpoints
 from nova_lite.lab.control import clock
+from nova_lite.lab.control import daemons
 from nova_lite.lab.control import debugger
+from nova_lite.lab.control import embedded_faults
 from nova_lite.lab.control import endpoint
-from nova_lite.lab.control import faults
 from nova_lite.lab.control import injected_faults as fault_control
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import cloud_snapshots
@@ -115,7 +116,7 @@ class EmbeddedCloud:
         self.ended = ended.Ended()
         self._changing = runtime.Lock()
         find_cells = functools.partial(fault_places.of, self.places)
-        self.faults = faults.Faults(find_cells, self._drivers, lambda: self.incarnation)
+        self.faults = embedded_faults.Embedded(find_cells, self._drivers, lambda: self.incarnation)
         self._stand_ins = stand_ins.StandIns(self.places, self.faults.requests)
         self.debugger = debugger.Debugger(self._start_second)
         self._page = live_page.LivePage(self.places, self._gate, self.faults.show)
@@ -288,8 +289,7 @@ class EmbeddedCloud:
         endpoints = [opened.close for opened in self._endpoints]
         ended.together([*endpoints, *(running.stop for running in self._fronts)])
         self._endpoints, self._fronts = [], []
-        # Undo the changes of the last requests, too.
-        self._undo_control()
+        self._undo_control()  # Of the last requests, too.
         for close in (close_page, *self._take_apis()):
             close()
         for kind in STOPPING:
@@ -329,8 +329,8 @@ class EmbeddedCloud:
         fault_control.add(control, self.faults)
         breakpoints.add(control, self.debugger)
         self._page.open_lab(control)
-        events = events_endpoint.EventsEndpoint(self.places.root)
-        for opened in (events, control):
+        daemons.refuse(control)
+        for opened in (events_endpoint.EventsEndpoint(self.places.root), control):
             opened.open()
             self._endpoints.append(opened)
 

@@ -67,6 +67,8 @@ class Settings:
     database: SQLAlchemy URL of a server, without the name of a database; None for SQLite files
     shared_cidr: addresses of a network that all projects of an embedded cloud share, or None
     lab: whether the live page has switches for faults
+    drills: whether the connections of a cloud with buses of servers pass through relays, which can
+        be cut
     tuned_placement: whether faster functions replace those of placement; only with SQLite
     options: {group: {option: value}} for the configuration of all daemons
     """
@@ -83,10 +85,15 @@ class Settings:
     speed: float = 1.0
     shared_cidr: str | None = None
     lab: bool = False
+    drills: bool = False
     tuned_placement: bool = False
     options: GivenOptions = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.drills and not self.bus:
+            raise ValueError(
+                '--drills: a cloud without --bus has all faults already. Omit --drills'
+            )
         counts = host_counts(self.hosts, self.cells)
         hosts = counts[0] if len(set(counts)) == 1 else counts
         object.__setattr__(self, 'hosts', hosts)
@@ -126,6 +133,7 @@ class Layout:
 
     tag: unique name of the state directory, in names of buses and of databases on a server
     secrets: {name: password} of the users, after `prepare`
+    relayed: {(faults' name of a part, name of the top or of a cell): URL through a relay}
     lab_secret: secret that the switches of the live page need; None without switches
     page_origin: URL of the server of the live page; None without a page, and in a cloud with a
         process for each daemon until the server listens on its separate port
@@ -137,6 +145,7 @@ class Layout:
         self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets: dict[str, str] = {}
+        self.relayed: dict[tuple[str, str], str] = {}
         self.metadata_secret: str | None = None
         self.lab_secret = runtime.new_secret() if settings.lab else None
         self.page_origin = self.public_url if self.has_page and not settings.bus else None
@@ -153,6 +162,8 @@ class Layout:
 
     def bus_url(self, name: str) -> str:
         """Return the URL of the bus of `top` or of a cell."""
+        if ('bus', name) in self.relayed:
+            return self.relayed['bus', name]
         bus = self.settings.bus
         if not bus:
             return f'{transport.EMBEDDED}{self.tag}-{name}'
@@ -162,6 +173,8 @@ class Layout:
 
     def database_url(self, name: str) -> str:
         """Return the SQLAlchemy URL of the database called `name`."""
+        if ('database', name) in self.relayed:
+            return self.relayed['database', name]
         if self.settings.database is None or name == SIMCLOUD:
             return f'sqlite:///{self.path("db", name + ".sqlite")}'
         server = sa.make_url(self.settings.database)
@@ -185,6 +198,10 @@ class Layout:
     def guests_path(self, cell: str) -> str:
         """Return the path of the file with the simulated guests of a cell."""
         return self.path('guests', cell, 'guests.sqlite')
+
+    def failures_path(self, cell: str) -> str:
+        """Return the path of the file with the injected failures of the hosts of a cell."""
+        return self.path('guests', cell, 'failures.json')
 
     @property
     def public_url(self) -> str:

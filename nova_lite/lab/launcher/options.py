@@ -21,7 +21,7 @@ from nova_lite.wsgi import server
 # The options, besides --set, that a cloud takes from a snapshot.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 # The options that belong to one start of a cloud, or to its machine.
-OWN = ('listen', 'port', 'lab', 'tuned_placement')
+OWN = ('listen', 'port', 'lab', 'drills', 'tuned_placement')
 
 
 def read(
@@ -64,11 +64,10 @@ def read(
         listen=args.listen,
         port=port,
         lab=args.lab,
+        drills=args.drills,
         tuned_placement=args.tuned_placement,
         **chosen,
     )
-    if settings.lab and settings.bus:
-        raise ValueError('--lab: no faults are injected into a cloud with --bus')
     if settings.lab and not layout.Layout(settings).has_page:
         raise ValueError(
             '--lab: a cloud that listens on another address than one of loopback has no live page'

@@ -6,8 +6,10 @@ Messages do not contain passwords.
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import math
 import os
+import shlex
 import socket
 import ssl
 import typing
@@ -39,6 +41,48 @@ LOOK_S = 1
 TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_key_file'}
 # The argument ssl of a connection of py-amqp.
 Tls: typing.TypeAlias = bool | dict[str, typing.Any]
+
+
+class RejectedUser(ValueError):
+    """A broker rejects a user or its password."""
+
+    def __init__(self, place: str, user: str) -> None:
+        self.commands = (f'rabbitmqctl add_user {shlex.quote(user)}',)
+        super().__init__(
+            f'--bus: the broker at {place} rejects user {user} or its password. Correct the URL, or '
+            f'create the user with `{self.commands[0]}`'
+        )
+
+
+class NoVirtualHost(ValueError):
+    """A broker has no virtual host of this name that the user may use."""
+
+    def __init__(self, place: str, user: str, name: str) -> None:
+        quoted = shlex.quote(name)
+        self.commands = (
+            f'rabbitmqctl add_vhost {quoted}',
+            f"rabbitmqctl set_permissions -p {quoted} {shlex.quote(user)} '.*' '.*' '.*'",
+        )
+        super().__init__(
+            f'--bus: the broker at {place} has no virtual host {name} that user {user} may use. '
+            f'Create it with {" and ".join(f"`{each}`" for each in self.commands)}'
+        )
+
+
+# What a broker lacks, each with the commands that an operator runs.
+Lacking: typing.TypeAlias = RejectedUser | NoVirtualHost
+
+
+def lacks(errors: Sequence[ValueError]) -> ValueError:
+    """Return one error about all that brokers and the database server lack, with the commands."""
+    if len(errors) == 1:
+        return errors[0]
+    first = {str(each).partition('. C')[0]: None for each in errors}
+    commands = dict.fromkeys(
+        command for each in errors for command in getattr(each, 'commands', ())
+    )
+    lines = [*first, 'Run these commands, and repeat:', *(f'  {each}' for each in commands)]
+    return ValueError('\n'.join(lines))
 
 
 def check(settings: layout.Settings, conf: cfg.ConfigOpts) -> None:
@@ -209,15 +253,9 @@ def _refusal(host: oslo_messaging.TransportHost, virtual_host: str | None, tls: 
     try:
         connection.connect()
     except amqp.exceptions.AccessRefused:
-        raise ValueError(
-            f'--bus: the broker at {place} rejects user {host.username} or its password'
-        ) from None
+        raise RejectedUser(place, str(host.username)) from None
     except amqp.exceptions.NotAllowed:
-        raise ValueError(
-            f'--bus: the broker at {place} has no virtual host {virtual_host or "/"} '
-            f'that user {host.username} may use. Create it with `rabbitmqctl add_vhost` and '
-            '`rabbitmqctl set_permissions`'
-        ) from None
+        raise NoVirtualHost(place, str(host.username), virtual_host or '/') from None
     except (OSError, amqp.exceptions.AMQPError) as error:
         return f'{place}: {error}'
     connection.close()

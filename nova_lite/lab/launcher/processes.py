@@ -1,8 +1,11 @@
 """A cloud with a process for each daemon, over RabbitMQ. This process serves its live page."""
 
 from collections.abc import Callable
+import contextlib
+import functools
 import os
 import typing
+from wsgiref import types as wsgi
 
 from oslo_config import cfg
 import requests
@@ -11,16 +14,23 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conf import placement_server
-from nova_lite.lab.control import faults
+from nova_lite.lab.control import daemons
+from nova_lite.lab.control import endpoint
+from nova_lite.lab.control import injected_faults as fault_control
+from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import daemon_config
+from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import fault_places
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
+from nova_lite.lab.launcher import process_faults
+from nova_lite.lab.launcher import relays
 from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import supervisor
 from nova_lite.lab.testclock import control as clock_control
+from nova_lite.wsgi import front
 from nova_lite.wsgi import proxy
 from nova_lite.wsgi import server
 
@@ -28,6 +38,11 @@ ANSWER_S = 60
 LOOK_S = 0.05
 # Each viewer of the live page holds a thread.
 PAGE_THREADS = 12
+NEIGHBOUR_THREADS = 32
+LACKING = (
+    'A cloud with --bus has no common clock, saved states or debugger: its daemons are processes. '
+    '`nova-lite up` without --bus has them'
+)
 
 # The daemons that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
@@ -47,6 +62,12 @@ def _read(config: str) -> cfg.ConfigOpts:
     return conf_module.make_conf(files=[config])
 
 
+def _clock() -> endpoint.Json:
+    """Return the clock of the machine, as testclock.control.Control.show."""
+    now = runtime.now().isoformat(timespec='milliseconds')
+    return {'now': now, 'ahead_s': 0.0, 'frozen': False, 'rate': 1}
+
+
 class ProcessCloud:
     """A cloud like EmbeddedCloud, but each daemon is a separate, supervised process.
 
@@ -64,12 +85,13 @@ class ProcessCloud:
         self.confs: dict[str, cfg.ConfigOpts] = {}
         self.health_urls: dict[str, str] = {}
         self.supervisor = supervisor.Supervisor(launch)
-        self._page = live_page.LivePage(
-            self.places,
-            proxy.Proxy(self.url),
-            lambda: faults.of_files(fault_places.of(self.places)),
-        )
+        self._relays = relays.Relays(self.places)
+        find_cells = functools.partial(fault_places.of, self.places)
+        self.faults = process_faults.ProcessFaults(self.places, find_cells, self._relays.found)
+        self._page = live_page.LivePage(self.places, proxy.Proxy(self.url), self.faults.show)
         self._page_server: server.InProcess | None = None
+        self._servers: list[server.InProcess] = []
+        self._control: endpoint.Endpoint | None = None
 
     @property
     def url(self) -> str:
@@ -95,6 +117,9 @@ class ProcessCloud:
         places.prepare(fresh=fresh)
         is_new = not os.path.exists(places.clouds_path)
         self._wait_for_brokers(progress)
+        self.faults.inject(())
+        if places.settings.drills:
+            self._relays.open(conf_module.make_conf(files=[]))
         progress('databases')
         self._create_databases(fresh, progress)
         self._start_neighbours()
@@ -119,6 +144,7 @@ class ProcessCloud:
         setup.hosts(places, self.confs['control'])
         places.write_health(self.health_urls)
         self._start_page()
+        self._open_control()
         if fill is not None and is_new:
             fill()
         client_config.write(places)
@@ -136,21 +162,56 @@ class ProcessCloud:
     def stop(self) -> None:
         """Stop all daemons. Work in progress continues at the next start."""
         close_page = self._page.end()
+        if self._control is not None:
+            self._control.close()
+        # Daemons need their buses to stop.
+        self.faults.heal()
         if self._page_server is not None:
             self._page_server.stop()
+            self._page_server = None
         close_page()
         self.supervisor.stop()
+        while self._servers:
+            self._servers.pop().stop()
+        if self.places.relayed:
+            self._end_relays()
         self.places.release()
+
+    def _end_relays(self) -> None:
+        """Close the relays, and record the URLs of the servers for commands."""
+        self._relays.close()
+        if 'control' in self.confs:
+            self._write('control', daemon_config.control(self.places, self.urls))
+            setup.mappings(self.places, self.confs['control'])
 
     # ---- parts ----
 
     def _wait_for_brokers(self, progress: Progress) -> None:
         conf = conf_module.make_conf(files=[])
         options = self.places.settings.options.get('oslo_messaging_rabbit')
+        lacking: list[ValueError] = []
         for name in (layout.TOP, *self.places.cell_names):
-            preflight.wait_for_broker(
-                self.places.bus_url(name), conf, ANSWER_S, progress, options=options
-            )
+            url = self.places.bus_url(name)
+            try:
+                preflight.wait_for_broker(url, conf, ANSWER_S, progress, options=options)
+            except (preflight.RejectedUser, preflight.NoVirtualHost) as error:
+                lacking.append(error)
+        if lacking:
+            # The database server may reject the cloud as well.
+            with contextlib.suppress(exception.Unavailable):
+                lacking += self._lacking_database()
+            raise preflight.lacks(lacking)
+
+    def _lacking_database(self) -> list[ValueError]:
+        """Return the error of a database server that rejects the cloud, if it does."""
+        url = self.places.settings.database
+        if url is None:
+            return []
+        try:
+            with database_servers.connected(url):
+                return []
+        except database_servers.Rejected as error:
+            return [error]
 
     def _create_databases(self, fresh: bool, progress: Progress) -> None:
         deadline = runtime.monotonic() + ANSWER_S
@@ -207,6 +268,23 @@ class ProcessCloud:
             make = {'simcloud': daemon_config.simcloud, 'placement': daemon_config.placement}[name]
             config = self._write(name, make(places, self.urls, ports[name]))
             self._child(name, 'top', name, config, workers=WORKERS[name](_read(config)))
+        if places.settings.drills:
+            self._put_faults_before_neighbours()
+
+    def _put_faults_before_neighbours(self) -> None:
+        """Pass the requests to the services through this process, which can fail them."""
+        requests = self.faults.requests
+        simcloud = requests.around(proxy.Proxy(self.urls['simcloud']))
+        placement = requests.around(proxy.Proxy(self.urls['placement']), request_faults.PLACEMENT)
+        applications: dict[str, wsgi.WSGIApplication] = {
+            'simcloud': simcloud,
+            'placement': front.Front({'/placement': placement}),
+        }
+        for name, application in applications.items():
+            running = server.InProcess(application, threads=NEIGHBOUR_THREADS)
+            running.start()
+            self._servers.append(running)
+            self.urls[name] = running.url
 
     def _start_metadata(self) -> None:
         port = server.free_port()
@@ -223,6 +301,29 @@ class ProcessCloud:
             )
             self._page_server.start()
             self.places.page_origin = self._page_server.url
+
+    def _open_control(self) -> None:
+        control = endpoint.Endpoint(self.places.root, lacking=LACKING)
+        fault_control.add(control, self.faults)
+        daemons.add(control, self.supervisor, self._show_daemons)
+        control.add('GET', 'problem', lambda _arguments: {'problem': None})
+        # Drills ask for both: nothing of them can be changed here.
+        control.add('GET', 'clock', lambda _arguments: _clock())
+        control.add('GET', 'breakpoints', lambda _arguments: {'breakpoints': [], 'stopped': []})
+        self._page.open_lab(control)
+        control.open()
+        self._control = control
+
+    def _show_daemons(self) -> list[endpoint.Json]:
+        return [
+            {
+                'name': child.name,
+                'state': child.state,
+                'pid': child.process.pid if child.state == supervisor.RUNNING else None,
+                'starts': child.starts,
+            }
+            for child in self.supervisor.children
+        ]
 
     def _api_sections(self) -> daemon_config.Sections:
         sections = daemon_config.control(self.places, self.urls)

@@ -16,6 +16,8 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 
 POLL_S = 0.05
+# Of messages of errors.
+PREFIX = 'nova-lite up: '
 
 
 class NotReady(exception.NovaLiteError):
@@ -119,8 +121,11 @@ def _reason(directory: str, status: int) -> str:
     with open(path) as file:
         lines = file.read().strip().splitlines()
     code = os.waitstatus_to_exitcode(status)
-    last = lines[-1].removeprefix('nova-lite up: ') if lines else ''
-    return f'{last if last else f"it ended with exit code {code}"} (see {path})'
+    # A message may have several lines.
+    begins = [number for number, line in enumerate(lines) if line.startswith(PREFIX)]
+    last = lines[begins[-1] :] if begins else lines[-1:]
+    text = '\n'.join(last).removeprefix(PREFIX)
+    return f'{text if text else f"it ended with exit code {code}"} (see {path})'
 
 
 def stop(directory: str, seconds: float) -> bool:

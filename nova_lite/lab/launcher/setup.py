@@ -21,6 +21,7 @@ from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.cell import compute_nodes
+from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import first_flavors
 from nova_lite.lab.launcher import layout
 from nova_lite.lifecycle import discovery
@@ -33,8 +34,6 @@ LISTED = 100
 LOOKS_AT = 20000
 # A compute writes the traits of a provider and then its inventory; each makes a new generation.
 WITH_INVENTORY = 2
-# MariaDB's error codes for an unknown user, a wrong password, or a machine that is not allowed.
-DENIED = (1044, 1045, 1130, 1698)
 
 
 def databases(places: layout.Layout, *, fresh: bool = False) -> None:
@@ -53,43 +52,18 @@ def create_databases(places: layout.Layout, *, fresh: bool = False) -> None:
     """
     if places.settings.database is None:
         return
-    url = sa.make_url(places.settings.database)
-    if url.get_backend_name() == 'postgresql':
-        url = url.set(database='postgres')
-    server = sa.create_engine(url, isolation_level='AUTOCOMMIT')
-    try:
-        with server.connect() as connection:
-            _create_missing(places, connection, fresh)
-    except sa.exc.OperationalError as error:
-        if _refused(error.orig):
-            raise ValueError(
-                f'--db: the server rejects the credentials: {error.orig and error.orig.args[-1]}'
-            ) from None
-        raise exception.Unavailable(service='The database server', reason=error.orig) from error
-    finally:
-        server.dispose()
-
-
-def _refused(error: BaseException | None) -> bool:
-    # psycopg has no codes for errors of a connection.
-    code = error.args[0] if error is not None and error.args else None
-    return code in DENIED or 'authentication failed' in str(error)
+    with database_servers.connected(places.settings.database) as connection:
+        _create_missing(places, connection, fresh)
 
 
 def _create_missing(places: layout.Layout, connection: sa.Connection, fresh: bool) -> None:
-    dialect = connection.engine.dialect
-    known = (
-        set(sa.inspect(connection).get_schema_names())
-        if dialect.name != 'postgresql'
-        else set(connection.scalars(sa.text('SELECT datname FROM pg_database')))
-    )
+    known = database_servers.names(connection)
     for name in (layout.API, layout.CELL0, layout.PLACEMENT, *places.cell_names):
         database = places.database_name(name)
-        quoted = dialect.identifier_preparer.quote(database)
         if fresh and database in known:
-            connection.execute(sa.text(f'DROP DATABASE {quoted}'))
+            database_servers.drop(connection, database)
         if fresh or database not in known:
-            connection.execute(sa.text(f'CREATE DATABASE {quoted}'))
+            database_servers.create(connection, database)
 
 
 def mappings(places: layout.Layout, conf: cfg.ConfigOpts) -> None:

@@ -14,12 +14,15 @@ import typing
 
 from oslo_log import log
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import leash
+from nova_lite.lab.console import arguments
 from nova_lite.lab.launcher import layout
 
 LOG = log.getLogger(__name__)
 
+RUNNING, HELD, STARTING = 'running', 'stopped', 'starting'
 WATCH_S = 0.2
 STOP_S = 40
 LEAST_S = 2.0
@@ -53,12 +56,21 @@ def launch(
     )
 
 
+class Unknown(exception.NotFound):
+    msg = 'There is no daemon %(name)s.%(proposed)s Use one of: %(known)s'
+
+
+class NotRunning(exception.Conflict):
+    msg = 'Daemon %(name)s does not run. Start it with `nova-lite daemon start %(name)s`'
+
+
 class Child:
     """The process of one daemon.
 
     name: KIND.NAME, as in the pid file
     stage: children with the highest stage stop first; children with 0 do not wait for clients
     process: the last started process; starts: number of starts
+    held: whether it is stopped, and not started again until `Supervisor.release`
     """
 
     process: subprocess.Popen[bytes]
@@ -72,9 +84,17 @@ class Child:
         self.pid_path = places.path('run', f'{name}.pid')
         self.log_path = places.path('log', f'{name}.log')
         self.starts = 0
+        self.held = False
         self._started = 0.0
         self._pause_s = 0.0
         self._not_before: float | None = None
+
+    @property
+    def state(self) -> str:
+        """Return whether the process runs, is held, or has ended and is started again soon."""
+        if self.held:
+            return HELD
+        return RUNNING if self.process.poll() is None else STARTING
 
     def start(self, start: Start) -> None:
         """Start the process, and write its pid file."""
@@ -91,7 +111,7 @@ class Child:
 
     def watch(self, start: Start) -> None:
         """Start the process again if it has died, after a pause if it has died soon."""
-        if self.process.poll() is None:
+        if self.held or self.process.poll() is None:
             return
         now = runtime.monotonic()
         if self._not_before is None:
@@ -157,6 +177,38 @@ class Supervisor:
         self, module: str, options: Sequence[str], output: typing.IO[bytes]
     ) -> subprocess.Popen[bytes]:
         return self._launch(module, options, output, self._ends[0])
+
+    def kill(self, name: str) -> None:
+        """Kill a child, which is then started again. Raise Unknown, NotRunning."""
+        child = self._find(name)
+        if child.held:
+            raise NotRunning(name=name)
+        try:
+            os.killpg(child.process.pid, signal.SIGKILL)
+        except ProcessLookupError as error:
+            raise NotRunning(name=name) from error
+
+    def hold(self, name: str) -> None:
+        """Stop a child, and do not start it again. Raise Unknown."""
+        child = self._find(name)
+        with self._lock:
+            child.held = True
+        child.stop(STOP_S)
+
+    def release(self, name: str) -> None:
+        """Start a child that is held. Raise Unknown."""
+        child = self._find(name)
+        with self._lock:
+            if child.held:
+                child.held = False
+                child.start(self._start)
+
+    def _find(self, name: str) -> Child:
+        known = {child.name: child for child in self.children}
+        if name not in known:
+            proposed = arguments.like(name, known)
+            raise Unknown(name=name, proposed=proposed, known=', '.join(known))
+        return known[name]
 
     def _watch(self) -> None:
         while not runtime.wait(self._stop, WATCH_S):

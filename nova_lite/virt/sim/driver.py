@@ -4,6 +4,7 @@
 SimDriver on the same file continues where this one stopped.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite import states
-from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 from nova_lite.virt import pci
 from nova_lite.virt import topology
@@ -75,9 +75,9 @@ class SimDriver:
         """
         self._jobs.profile = _load(profile or self.profile.source)
 
-    def inject(self, failures: Iterable[rules.FailureRule]) -> None:
-        """Set injected failures, which come before those of the profile."""
-        self._jobs.injected = tuple(failures)
+    def inject(self, find: Callable[[], tuple[rules.FailureRule, ...]]) -> None:
+        """Set the function that returns injected failures: they come before the profile's."""
+        self._jobs.injected = find
 
     def close(self) -> None:
         self._store.close()
@@ -368,12 +368,6 @@ class SimDriver:
 
     def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
         return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
-
-
-def make(conf: cfg.ConfigOpts, hosts: Iterable[str]) -> protocol.Driver:
-    """Create the driver of a compute process from its configuration."""
-    path, options = f'{conf.state_path.rstrip("/")}/guests.sqlite', conf.compute
-    return SimDriver(path, hosts, options.profile, speed=options.speed)
 
 
 def _load(profile: str | rules.Profile) -> rules.Profile:

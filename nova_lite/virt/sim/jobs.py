@@ -5,6 +5,7 @@ another effect on the guest) first settles the jobs that are due, in the order o
 There is no timer and no thread, so the end of a daemon loses nothing.
 """
 
+from collections.abc import Callable
 from collections.abc import Sequence
 import dataclasses
 import functools
@@ -53,14 +54,14 @@ class Request:
 class Jobs:
     """The jobs of one store.
 
-    profile, injected: may be replaced at any time; the failures in `injected` come before those of
-        the profile
+    profile, injected: may be replaced at any time; the failures that `injected` returns come before
+        those of the profile
     """
 
     def __init__(self, store_: store.Store, profile: rules.Profile, speed: float) -> None:
         self._store = store_
         self.profile = profile
-        self.injected: tuple[rules.FailureRule, ...] = ()
+        self.injected: Callable[[], tuple[rules.FailureRule, ...]] = tuple
         self._speed = speed
 
     def start(self, request: Request) -> model.Job:
@@ -177,7 +178,7 @@ class Jobs:
 
     def _failure(self, work: effects.Work, spec: model.GuestSpec | None) -> model.Json | None:
         """Return the injected failure of this effect as {when, error}, or None."""
-        injected = tuple(rule for rule in self.injected if work.verb in rule.verbs)
+        injected = tuple(rule for rule in self.injected() if work.verb in rule.verbs)
         failures = injected + self.profile.failures(work.verb)
         if not failures:
             return None

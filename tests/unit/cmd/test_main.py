@@ -6,6 +6,7 @@ import sys
 import testtools
 
 from nova_lite.cmd import main
+from tests.fixtures import commands
 
 LOADED = """
 import sys
@@ -24,6 +25,19 @@ class MainTest(testtools.TestCase):
         loaded = done.stdout.splitlines()[-1].split()
         modules = {f'nova_lite.cmd.{main.module_of(name)}' for name in main.COMMANDS}
         self.assertEqual({'nova_lite.cmd.env'}, modules & set(loaded))
+
+    def test_help_as_a_command(self):
+        for words, shown in (
+            (['help'], 'usage: nova-lite [-h]'),
+            (['help', 'up'], 'usage: nova-lite up [-h]'),
+            (['help', 'saga', 'list'], 'usage: nova-lite saga list [-h]'),
+        ):
+            code, out, _errors = commands.run(*words)
+            self.assertEqual(0, code)
+            self.assertTrue(out.startswith(shown), out)
+        code, _out, errors = commands.run('help', 'upp')
+        self.assertEqual(2, code)
+        self.assertIn("Did you mean 'up'?", errors)
 
     def test_the_help_imports_no_command(self):
         done = subprocess.run(

@@ -4,6 +4,7 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import incarnation
+from nova_lite.lab.control import embedded_faults
 from nova_lite.lab.control import faults
 
 
@@ -11,7 +12,9 @@ class OtherDriverTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         cell = faults.Cell('cell1', 'embedded://cell1', database='sqlite://', hosts=('host',))
-        self.faults = faults.Faults(lambda: [cell], lambda: [object()], incarnation.Incarnation)
+        self.faults = embedded_faults.Embedded(
+            lambda: [cell], lambda: [object()], incarnation.Incarnation
+        )
 
     def test_of_a_host(self):
         """It is refused, and not recorded."""

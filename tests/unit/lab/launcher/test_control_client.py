@@ -8,7 +8,6 @@ from nova_lite import runtime
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import layout
-from nova_lite.lab.launcher import running
 
 
 class ClientTest(testtools.TestCase):
@@ -69,10 +68,6 @@ class ClientTest(testtools.TestCase):
         self.addCleanup(places.release)
         error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
         self.assertIn('it starts or stops. Repeat the command', str(error))
-        places.path('run', 'up.json')
-        running.write(self.directory, running.of(places))
-        error = self.assertRaises(exception.Unavailable, self.client.post, 'echo')
-        self.assertIn('was started with --bus', str(error))
 
     def test_a_killed_cloud(self):
         made = endpoint.Endpoint(self.directory)

@@ -64,6 +64,28 @@ class SupervisorTests(testtools.TestCase):
         self.wait_for(lambda: self.log('toy.one').count('ready') == 2)
         self.assertEqual(2, child.starts)
 
+    def test_one_that_is_held_stays_stopped(self):
+        child = self.add('toy.one')
+        self.supervisor.hold('toy.one')
+        self.assertEqual('stopped', child.state)
+        self.assertRaises(supervisor.NotRunning, self.supervisor.kill, 'toy.one')
+        # Another child that is killed is started again, so that this one would be, too.
+        self.add('toy.two')
+        self.supervisor.kill('toy.two')
+        self.wait_for(lambda: self.log('toy.two').count('ready') == 2)
+        self.assertEqual(1, child.starts)
+        self.supervisor.release('toy.one')
+        self.wait_for(lambda: self.log('toy.one').count('ready') == 2)
+        self.assertEqual('running', child.state)
+        self.supervisor.release('toy.one')
+        self.assertEqual(2, child.starts)
+
+    def test_an_unknown_one(self):
+        self.add('toy.one')
+        for change in (self.supervisor.kill, self.supervisor.hold, self.supervisor.release):
+            error = self.assertRaises(supervisor.Unknown, change, 'toy.on')
+            self.assertIn("Did you mean 'toy.one'?", str(error))
+
     def test_stop_goes_stage_by_stage(self):
         self.supervisor = supervisor.Supervisor(forking.launch)
         self.addCleanup(self.supervisor.stop)

@@ -32,7 +32,7 @@ YAML = (
 )
 TYPES = (
     ('flavours: []', 1, 'there is no such key', "Did you mean 'flavors'?"),
-    ('server_groups: []', 1, 'there is no such key. Use one of', 'flavors'),
+    ('flavor_aliases: []', 1, 'there is no such key. Use one of', 'flavors'),
     (QUOTAS.format('compute: {instance: 3}'), 4, 'no such key', "Did you mean 'instances'?"),
     (QUOTAS.format('compute: {cores: -2}'), 4, '-2 must be -1 or more', SCHEMA),
     (QUOTAS.format('network: {ports: 3}'), 4, 'no such key', "Did you mean 'port'?"),
