@@ -10,6 +10,7 @@ import typing
 from nova_lite.api import schema_parts
 from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher.cloud_file import quota_limits
 from nova_lite.virt.sim import profile
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -63,44 +64,11 @@ def _list(description: str, properties: Json, required: Sequence[str] = ('name',
 
 
 def _limits(service: str, names: Sequence[str]) -> Json:
-    limits = {name: _number(f'limit of {name}', UNLIMITED, maximum=MOST) for name in sorted(names)}
-    return _whole(f'limits of the {service} API; -1 for no limit', limits)
+    found = {name: _number(f'limit of {name}', UNLIMITED, maximum=MOST) for name in sorted(names)}
+    return _whole(f'limits of the {service} API; -1 for no limit', found)
 
 
 PROJECT = 'project that owns it'
-# The services of quotas, with the limits that each has. A test compares them with the services.
-QUOTAS = {
-    'compute': (
-        'instances',
-        'cores',
-        'ram',
-        'metadata_items',
-        'key_pairs',
-        'server_groups',
-        'server_group_members',
-    ),
-    'network': (
-        'network',
-        'subnet',
-        'subnetpool',
-        'port',
-        'router',
-        'floatingip',
-        'rbac_policy',
-        'security_group',
-        'security_group_rule',
-        'trunk',
-    ),
-    'volume': (
-        'volumes',
-        'snapshots',
-        'gigabytes',
-        'backups',
-        'backup_gigabytes',
-        'per_volume_gigabytes',
-        'groups',
-    ),
-}
 UNLIMITED, MOST = -1, 0x7FFFFFFF
 CELLS = {
     'type': 'array',
@@ -175,7 +143,7 @@ PROJECTS = _list(
         'description': _text('description'),
         'quotas': _whole(
             'limits that differ from those of the cloud',
-            {name: _limits(name, limits) for name, limits in QUOTAS.items()},
+            {name: _limits(name, names) for name, names in quota_limits.NAMES.items()},
         ),
     },
 )

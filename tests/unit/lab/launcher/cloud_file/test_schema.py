@@ -7,6 +7,7 @@ import testtools
 
 from nova_lite.api import quota_names
 from nova_lite.lab.launcher.cloud_file import api
+from nova_lite.lab.launcher.cloud_file import quota_limits
 from nova_lite.lab.launcher.cloud_file import schema
 from nova_lite.simcloud.network import quotas as network_quotas
 from nova_lite.simcloud.volume import quotas as volume_quotas
@@ -35,7 +36,9 @@ class SchemaTest(testtools.TestCase):
             'network': set(network_quotas.DEFAULTS),
             'volume': set(volume_quotas.BUILTIN),
         }
-        self.assertEqual(of_services, {name: set(each) for name, each in schema.QUOTAS.items()})
+        self.assertEqual(
+            of_services, {name: set(each) for name, each in quota_limits.NAMES.items()}
+        )
 
     def test_each_key_is_explained(self):
         for name, part in schema.PROPERTIES.items():
