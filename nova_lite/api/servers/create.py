@@ -246,7 +246,8 @@ def _answer(
         'id': uuid,
         'links': own,
         'OS-DCF:diskConfig': 'AUTO' if checked.columns['auto_disk_config'] else 'MANUAL',
-        'security_groups': [{'name': name} for name in checked.groups],
+        # As they were requested, also without a name or twice.
+        'security_groups': body.get('security_groups', [{'name': create_networks.DEFAULT_GROUP}]),
     }
     if req.conf.api.enable_instance_password:
         shown['adminPass'] = checked.password

@@ -33,6 +33,15 @@ class TestAnswer(create_base.Case):
         self.assertNotIn('s3cret', str(request))
         self.assertNotIn('s3cret', str(self.api.super_conductor.calls))
 
+    def test_security_groups_are_shown_as_requested(self):
+        default = {'name': 'default'}
+        for groups in ([], [{}], [{}, default], [default, default]):
+            body = self.body(security_groups=groups)
+            answer = self.ok('POST', '/servers', body, code=202, version='latest')
+            self.assertEqual(groups, answer.json['server']['security_groups'])
+        answer = self.ok('POST', '/servers', self.body(), code=202, version='latest')
+        self.assertEqual([default], answer.json['server']['security_groups'])
+
     def test_reservation_id(self):
         body = self.body(return_reservation_id=True)
         answer = self.ok('POST', '/servers', body, code=202, version='2.37')
