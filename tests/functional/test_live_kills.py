@@ -26,6 +26,10 @@ PHASES = {
 }
 
 
+# By when a host without power counts as down, and the steps of its moves are given up.
+SILENT_S, GIVEN_UP_S = 120, 300
+
+
 class KillTest(testtools.TestCase):
     settings = own_cloud.NO_GRACE
 
@@ -146,6 +150,26 @@ class KillTest(testtools.TestCase):
         self.moving.come_back(server.compute_host)
         self.cloud.admin.compute.reboot_server(server, 'HARD')
         self.assertEqual(server.compute_host, self.assertRunsOnce(server))
+
+    def test_the_source_loses_power_and_is_not_forced_down(self):
+        """It might return: the migration ends when it has been repeated for some minutes."""
+        server, _migration = self.begin_endless()
+        self.moving.power_off(server.compute_host)
+        self.cloud.wait_for(
+            lambda: self.moving.service(server.compute_host)['state'] == 'down',
+            'the source to count as down',
+            SILENT_S,
+        )
+        self.cloud.wait_for(
+            lambda: self.moving.send(server, 'evacuate', {}) == 200,
+            'the evacuation to be accepted',
+            GIVEN_UP_S,
+        )
+        self.assertEqual('done', self.moving.ended(server)['status'])
+        statuses = [each['status'] for each in self.moving.migrations(server)]
+        self.assertEqual(['done', 'failed'], statuses)
+        self.assertRunsOnce(server)
+        self.moving.come_back(server.compute_host)
 
     def test_the_source_is_down_for_too_long_while_it_copies(self):
         server, _migration = self.begin_endless()
