@@ -14,10 +14,10 @@ from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
 from nova_lite.objects import instance_group  # noqa: F401  (registers its class)
 
-# Types of ports (binding:vnic_type) that are PCI devices. No simulated host has these.
+# Types of ports (binding:vnic_type) that need a PCI device. No simulated host has one for a port.
 PCI_PORTS = frozenset((
     'direct', 'direct-physical', 'macvtap', 'vdpa', 'virtio-forwarder',
-    'accelerator-direct', 'accelerator-direct-physical',
+    'accelerator-direct', 'accelerator-direct-physical', 'remote-managed',
 ))  # fmt: skip
 
 

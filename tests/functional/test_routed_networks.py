@@ -105,6 +105,5 @@ class NetworksTest(testtools.TestCase):
         self.assertIn('No valid host', refused.fault['message'])
         self.providers.change_traits(context.admin(), self.nodes[FAR], add=[REMOTE])
         self.scheduler.invalidate()
-        server = self.cloud.boot(networks=[{'port': port.id}])
-        self.assertEqual(FAR, server.compute_host)
-        self.assert_stays(server)
+        refused = self.cloud.boot('again', networks=[{'port': port.id}], status='ERROR')
+        self.assertIn('No valid host', refused.fault['message'])

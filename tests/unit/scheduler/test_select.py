@@ -141,8 +141,12 @@ class NamedHostsTest(SelectTestCase):
         self.assertEqual(['b'], self.chosen_for(ignore_hosts=['D', 'c']))
 
     def test_no_host_has_devices(self):
-        ports = [{'port_id': 'p'}, {'port_id': 'q', 'vnic_type': 'direct'}]
-        self.assertEqual([], self.chosen_for(requested_networks=ports))
+        for kind in (
+            *('direct', 'direct-physical', 'macvtap', 'vdpa', 'virtio-forwarder'),
+            *('accelerator-direct', 'accelerator-direct-physical', 'remote-managed'),
+        ):
+            ports = [{'port_id': 'p'}, {'port_id': 'q', 'vnic_type': kind}]
+            self.assertEqual([], self.chosen_for(requested_networks=ports), kind)
         self.assertEqual([], self.chosen_for(extra_specs={'accel:device_profile': 'fpga'}))
         plain = [{'port_id': 'p', 'vnic_type': 'smart-nic'}]
         self.assertNotEqual([], self.chosen_for(requested_networks=plain))
