@@ -1,6 +1,7 @@
 """The filter and the weigher of PCI devices."""
 
 from nova_lite.lifecycle.guests import pci as guest_pci
+from nova_lite.scheduler.weighers import capacity
 from nova_lite.virt import topology
 from nova_lite.virt.sim import profile
 from tests.unit.scheduler import base
@@ -58,6 +59,15 @@ class PciTest(test_filters.FilterTestCase):
     def test_without_wishes_it_has_no_rule(self):
         self.assertIsNone(self.filter(self.name).rule(self.wanted({})))
 
-    def test_free_devices(self):
-        self.assertEqual(25, self.host().free_devices)
-        self.assertEqual(0, base.make_host().free_devices)
+    def test_the_weigher_prefers_hosts_with_few_free_devices(self):
+        weigher = capacity.PCIWeigher(self.conf)
+        measure = weigher.measure(self.wanted({}))
+        held = {'g': [topology.Held((), 'r', (('gpu', '0000:20:00.0'),)).to_dict()]}
+        request = self.gpus(2)
+        for expected, host in (
+            (0, base.make_host()),
+            (-25, self.host()),
+            (-24, self.host(held)),
+            (-22, self.host(held).with_server(request.size, {}, request.guest)),
+        ):
+            self.assertEqual(expected, measure(host))
