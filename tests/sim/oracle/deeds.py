@@ -165,7 +165,8 @@ class Deeds:
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))
         own = self._ledger.named_own_hosts(server['id'], request_id, began)
-        reasons = (*REFUSED, *(f'{OWN_HOST} {host}' for host in own))
+        occupied = (each for each in profiles.OCCUPIED if self._excuses.of_refusal(each))
+        reasons = (*REFUSED, *(f'{OWN_HOST} {host}' for host in own), *occupied)
         refused = any(each in details for each in reasons)
         # The owner of an image has deleted it while it was made, or the only copy of a disk.
         lost = action['action'] in WITH_IMAGES and self._ledger.outside.is_named(

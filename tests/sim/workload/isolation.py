@@ -1,11 +1,13 @@
 """Flavors for some hosts only: those of an isolated aggregate, of one cell, with NUMA nodes."""
 
+import json
+
 TRAIT = 'CUSTOM_LICENSED'
 FLAVOR = 'licensed'
 HOST = 'cell1-host1'
 # {flavor: cell whose hosts have its trait}
 DIVIDED = {'in-cell1': 'cell1', 'in-cell2': 'cell2'}
-# {flavor: (CPUs, extra specs)} of servers with CPUs and pages of their own.
+# {flavor: (CPUs, extra specs)} of servers with CPUs, pages and PCI devices of their own.
 PINNED = {
     'pinned': (2, {'hw:cpu_policy': 'dedicated'}),
     'paged': (
@@ -13,6 +15,33 @@ PINNED = {
         {'hw:cpu_policy': 'dedicated', 'hw:numa_nodes': '2', 'hw:mem_page_size': 'large'},
     ),
     'mixed': (3, {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '0-1'}),
+    'gpu': (1, {'pci_passthrough:alias': 'gpu:1'}),
+    'near': (
+        2,
+        {
+            'hw:numa_nodes': '1',
+            'hw:pci_numa_affinity_policy': 'required',
+            'pci_passthrough:alias': 'gpu:2,function:1',
+        },
+    ),
+    'card': (1, {'pci_passthrough:alias': 'card:1'}),
+}
+_LIVE = {'live_migratable': 'yes'}
+ALIASES = {
+    'pci': {
+        'alias': json.dumps(
+            [
+                {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330', **_LIVE},
+                {'name': 'function', 'vendor_id': '15b3', 'product_id': '101e', **_LIVE},
+                {
+                    'name': 'card',
+                    'vendor_id': '15b3',
+                    'product_id': '1021',
+                    'device_type': 'type-PF',
+                },
+            ]
+        )
+    }
 }
 # A host has room for some of them, as YAML of a profile's rule.
 NODES = """
@@ -23,10 +52,19 @@ NODES = """
       nodes:
         - {cpus: '0-1,2-3,4-5', memory_mb: 8192, pages: {2M: 300}}
         - {cpus: '6-7,8-9,10-13', memory_mb: 8192, pages: {2M: 500}}
+    pci:
+      - {vendor_id: '10de', product_id: '2330', numa_node: 0, count: 2, live_migratable: true}
+      - {vendor_id: '10de', product_id: '2330', numa_node: 1, count: 2, live_migratable: true}
+      - vendor_id: '15b3'
+        product_id: '1021'
+        dev_type: type-PF
+        numa_node: 1
+        functions: {count: 2, product_id: '101e', live_migratable: true}
 """
 FILTERED = {
     'filter_scheduler': {
-        'enabled_filters': ['ComputeFilter', 'ImagePropertiesFilter', 'NUMATopologyFilter']
+        'enabled_filters': ['ComputeFilter', 'ImagePropertiesFilter']
+        + ['PciPassthroughFilter', 'NUMATopologyFilter']
     }
 }
 # Seconds in which the scheduler may go by what it has read before.

@@ -313,7 +313,7 @@ def darkened(rng):
 
 
 def pinned(rng):
-    """Servers with CPUs and pages of their own, on hosts that have too few of them for all."""
+    """Servers with CPUs, pages and devices, on hosts that have too few of them for all."""
     return plan.Plan(
         clients=2,
         servers=rng.choice((3, 5)),
@@ -336,10 +336,12 @@ def pinned(rng):
         ambush=True,
         victims=rng.choice((('super',), ('conductor', 'compute'))),
         rates=rng.choice(({}, ingredients.SLUGGISH, {'reply': {'lost': 0.02, 'late': 0.02}})),
-        options=places.merged(ingredients.HASTY, rng.choice(({}, isolation.FILTERED))),
+        options=places.merged(
+            {**ingredients.HASTY, **isolation.ALIASES}, rng.choice(({}, isolation.FILTERED))
+        ),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 3))) + isolation.NODES,
         # Another guest may have been faster.
-        refusals=(*profiles.REFUSED, 'Insufficient compute resources'),
+        refusals=(*profiles.REFUSED, *profiles.OCCUPIED),
     )
 
 

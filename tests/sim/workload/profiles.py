@@ -12,6 +12,8 @@ NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
 REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
 # What a host says of a move that it refuses each time.
 UNREACHED = 'it cannot connect to volume'
+# What one says that lacks resources, and the check of live migrations of servers with devices.
+OCCUPIED = 'Insufficient compute resources', 'non-VIF related PCI'
 # What one says that refuses to copy a disk.
 UNCOPIED = 'injected failure of snapshot'
 # The last step of a live migration, and what a host says that refuses it.
