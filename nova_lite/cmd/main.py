@@ -55,10 +55,12 @@ COMMANDS = {
     'bench': 'measure a running cloud',
     'replay': 'compare scheduler settings with a trace of virtual machines',
     'scenario': 'run drills by name',
+    'import': 'read a cloud as the file of a twin',
+    'twin': 'try what a cloud can take on a copy of it',
     'completion': 'print a script that completes commands in a shell',
 }
 # {subcommand: its module, if that has another name}
-MODULES = {'status': 'cloud_status'}
+MODULES = {'status': 'cloud_status', 'import': 'import_cloud'}
 
 
 # `nova-lite help up` is `nova-lite up --help`.

@@ -54,15 +54,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def connect(args: argparse.Namespace) -> 'Cloud':
     """Return the cloud that the options or the environment select. Raise WrongUse."""
+    return Cloud(connection(args))
+
+
+def connection(args: argparse.Namespace) -> openstack.connection.Connection:
+    """Return the SDK's connection to that cloud. Raise WrongUse."""
     cloud = args.which
     is_ours = cloud is not None and (
         cloud.source == which_cloud.OPTION or not os_variables.are_set(os.environ)
     )
     if is_ours:
-        return Cloud(client_connections.connect(openrc.clouds_yaml(cloud)))
+        return client_connections.connect(openrc.clouds_yaml(cloud))
     try:
-        connection = openstack.connect(cloud=args.os_cloud)
-        url = connection.config.get_auth_args().get('auth_url')
+        found = openstack.connect(cloud=args.os_cloud)
+        url = found.config.get_auth_args().get('auth_url')
     except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise WrongUse(
             reason=f'cannot use the cloud of {args.os_cloud or "the variables OS_*"}: {error}. Correct '
@@ -70,7 +75,7 @@ def connect(args: argparse.Namespace) -> 'Cloud':
         ) from error
     if cloud is None:
         print(f'Cloud of {args.os_cloud or "the variables OS_*"}, {url}', file=sys.stderr)
-    return Cloud(connection)
+    return found
 
 
 class Cloud:

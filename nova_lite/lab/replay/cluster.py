@@ -12,6 +12,8 @@ from oslo_config import cfg
 from nova_lite import cells as deployment
 from nova_lite import conf as conf_module
 from nova_lite import exception
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import embedded
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
@@ -60,10 +62,15 @@ class Cluster:
 
 
 class Wanted(typing.NamedTuple):
-    """A cloud to start. described: the contents of the cloud's file, or None"""
+    """A cloud to start.
+
+    described: the contents of the cloud's file, or None
+    snapshot: the snapshot with which a new cloud continues, or None
+    """
 
     settings: layout.Settings
     described: file_settings.Described | None = None
+    snapshot: cloud_snapshots.Snapshot | None = None
 
 
 @contextlib.contextmanager
@@ -86,6 +93,9 @@ def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.Embed
     cloud = embedded.EmbeddedCloud(wanted.settings)
     described = wanted.described
     cloud.clock = clock
+    if wanted.snapshot is not None:
+        cloud.places.hold()
+        continuing.resume(wanted.snapshot, cloud.places)
     cloud.places.prepare()
     if described is not None:
         starting.prepare(cloud.places, described)

@@ -68,6 +68,10 @@ class TrackedHosts(host_states.HostStates):
         if placed is not None:
             self._count(placed, -1)
 
+    def take(self, placed: host_states.Placed) -> None:
+        """Stop counting a server that the records have."""
+        self._count(placed, -1)
+
     def _count(self, placed: host_states.Placed, count: int) -> None:
         before = self.snapshot.hosts[placed.host_uuid]
         after = before.with_server(placed.size, placed.image_properties, placed.guest, count=count)

@@ -18,7 +18,7 @@ from tests.fixtures import units
 PACKAGE = units.ROOT / 'nova_lite' / 'cmd'
 LINES = 2160
 # They print how they proceed, or what `openstack` prints.
-WITHOUT_DATA = {'stop', 'demo', 'completion', 'openstack'}
+WITHOUT_DATA = {'stop', 'demo', 'completion', 'openstack', 'import'}
 # They need no cloud that runs, or report that none does.
 WITHOUT_CLOUD = {'up', 'demo', 'status', 'list', 'stop', 'completion'}
 # Actions that need no cloud.

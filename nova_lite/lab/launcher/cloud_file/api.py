@@ -1,5 +1,6 @@
-"""Requests to the services of a cloud as its administrator, with the session of keystoneauth1."""
+"""Requests to the services of a cloud as its administrator, with a session of keystoneauth1."""
 
+from collections.abc import Mapping
 import http
 import typing
 
@@ -19,8 +20,10 @@ TYPES = {
     'image': 'image',
     'network': 'network',
     'volume': 'block-storage',
+    'placement': 'placement',
 }
 MICROVERSION = '2.96'
+MICROVERSIONS = {'compute': MICROVERSION, 'placement': '1.37'}
 # Longest time to wait for an answer.
 ANSWER_S = 60
 
@@ -31,32 +34,40 @@ class Refused(exception.NovaLiteError):
     msg = 'The %(service)s API refused %(request)s with %(status)s: %(reason)s'
 
 
-class Api:
-    """Sends requests. credentials: those of `auth` in clouds.yaml; project: None for theirs"""
-
-    def __init__(self, credentials: Json, project: str | None = None) -> None:
-        self._credentials = credentials
-        given = credentials if project is None else {**credentials, 'project_name': project}
-        plain = requests.Session()
-        # The environment may have a proxy, and passwords for hosts.
-        plain.trust_env = False
-        session = sessions.Session(auth=v3.Password(**given), session=plain, timeout=ANSWER_S)
-        self._adapters = {
+def connect(credentials: Json, project: str | None = None) -> 'Api':
+    """Return the Api of a user. credentials: of `auth` in clouds.yaml; project: None for theirs"""
+    given = credentials if project is None else {**credentials, 'project_name': project}
+    plain = requests.Session()
+    # The environment may have a proxy, and passwords for hosts.
+    plain.trust_env = False
+    session = sessions.Session(auth=v3.Password(**given), session=plain, timeout=ANSWER_S)
+    return Api(
+        {
             service: adapter.Adapter(session, service_type=kind, interface='public')
             for service, kind in TYPES.items()
         }
-        self._ids: dict[tuple[str, str], dict[str, str]] = {}
+    )
 
-    def within(self, project: str) -> 'Api':
-        """Return the Api of the same user with another project."""
-        return Api(self._credentials, project)
+
+class Api:
+    """Sends requests to services. adapters: {service of TYPES: its adapter}"""
+
+    def __init__(self, adapters: Mapping[str, adapter.Adapter]) -> None:
+        self._adapters = adapters
+        self._ids: dict[tuple[str, str], dict[str, str]] = {}
+        self.microversions = dict(MICROVERSIONS)
+
+    def newest(self, service: str) -> tuple[int, int]:
+        """Return the newest microversion of a service, (0, 0) without any."""
+        data = self._adapters[service].get_endpoint_data()
+        major, minor = (data and data.max_microversion) or (0, 0)
+        return int(major), int(minor)
 
     def call(
         self, service: str, method: str, path: str, body: Json | None = None, **options: typing.Any
     ) -> typing.Any:
         """Return the body of the answer, None if it is empty. Raise Refused."""
-        if service == 'compute':
-            options['microversion'] = MICROVERSION
+        options.setdefault('microversion', self.microversions.get(service))
         if body is not None:
             options['json'] = body
         answer = self._adapters[service].request(path, method, raise_exc=False, **options)

@@ -17,14 +17,16 @@ from nova_lite.lab.launcher.cloud_file import servers
 from nova_lite.lab.launcher.cloud_file import volumes
 
 ADMIN = 'admin'
+Connect: typing.TypeAlias = Callable[[str | None], apis.Api]
 Create: typing.TypeAlias = Callable[[apis.Api, documents.Json], None]
 
 
-def fill(document: documents.Document, api: apis.Api, users: list[documents.Json]) -> None:
+def fill(document: documents.Document, connect: Connect, users: list[documents.Json]) -> None:
     """Create all objects. users: entries with passwords. Raise Wrong with the line of an object.
 
-    api: of the administrator
+    connect: returns the Api of the administrator, in the project whose name it gets
     """
+    api = connect(None)
     if not document.value.get('defaults', True):
         with _at(document, ('defaults',)):
             _delete_defaults(api)
@@ -51,7 +53,7 @@ def fill(document: documents.Document, api: apis.Api, users: list[documents.Json
         for index, entry in enumerate(entries):
             with _at(document, (section, index)):
                 create(api, entry)
-    _boot(document, api)
+    _boot(document, api, connect)
     for index, entry in enumerate(document.value.get('disabled_hosts', [])):
         with _at(document, ('disabled_hosts', index)):
             compute.disable_hosts(api, entry, known)
@@ -74,13 +76,13 @@ def _delete_defaults(api: apis.Api) -> None:
     networks.delete_defaults(api)
 
 
-def _boot(document: documents.Document, api: apis.Api) -> None:
+def _boot(document: documents.Document, api: apis.Api, connect: Connect) -> None:
     """Start the servers and wait for their statuses."""
     entries = document.value.get('servers', [])
     # Builds use the token of their request, which becomes invalid when the role is removed.
     groups = document.value.get('server_groups', [])
     with _granted(api, {_project(entry) for entry in (*groups, *entries)}):
-        made = _create(document, api, entries)
+        made = _create(document, connect, entries)
         for index, found in made.items():
             with _at(document, ('servers', index)):
                 servers.wait(api, dict.fromkeys(found, servers.ACTIVE))
@@ -91,10 +93,10 @@ def _boot(document: documents.Document, api: apis.Api) -> None:
 
 
 def _create(
-    document: documents.Document, api: apis.Api, entries: list[documents.Json]
+    document: documents.Document, connect: Connect, entries: list[documents.Json]
 ) -> dict[int, list[str]]:
     """Request all servers. Return {index of an entry: ids of its servers}."""
-    within = _Within(api)
+    within = _Within(connect)
     groups = {}
     for index, entry in enumerate(document.value.get('server_groups', [])):
         with _at(document, ('server_groups', index)):
@@ -109,14 +111,14 @@ def _create(
 class _Within:
     """The administrator's Api in the project of each entry."""
 
-    def __init__(self, api: apis.Api) -> None:
-        self._api = api
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
         self._of: dict[str, apis.Api] = {}
 
     def __getitem__(self, entry: documents.Json) -> apis.Api:
         project = _project(entry)
         if project not in self._of:
-            self._of[project] = self._api.within(project)
+            self._of[project] = self._connect(project)
         return self._of[project]
 
 

@@ -66,7 +66,7 @@ def read(directory: str) -> tuple[Json, list[str]]:
     if recorded is None:
         reason = 'it was started by another release. Restart it with this one'
         raise exception.Unavailable(service=f'The cloud in {directory}', reason=reason)
-    api = apis.Api(client_config.credentials(directory, client_connections.ADMIN))
+    api = apis.connect(client_config.credentials(directory, client_connections.ADMIN))
     found: Json = {'format': schemas.FORMAT, **_settings(recorded['settings'])}
     objects, notes = _objects(api, client_config.passwords(directory))
     return found | objects | _control(directory), notes

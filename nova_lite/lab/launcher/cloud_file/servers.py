@@ -120,7 +120,8 @@ def _all(api: apis.Api) -> Iterator[Json]:
     yield from api.list('compute', '/servers/detail', 'servers', all_tenants=1)
 
 
-def _groups(api: apis.Api) -> Iterator[Json]:
+def groups(api: apis.Api) -> Iterator[Json]:
+    """Yield the server groups of all projects. Raise Refused."""
     offset = 0
     while True:
         # This list has no links to further pages.
@@ -139,7 +140,7 @@ def read_groups(api: apis.Api, projects: Mapping[str, str]) -> tuple[list[Json],
     """
     found: list[Json] = []
     members: dict[str, str] = {}
-    for group in _groups(api):
+    for group in groups(api):
         project = projects.get(group['project_id'])
         if project is None:
             continue

@@ -1,5 +1,6 @@
 """The start of a cloud that a file describes: before the cloud runs, and when it runs."""
 
+import functools
 import os
 import typing
 
@@ -57,7 +58,8 @@ def fill(places: layout.Layout, described: settings.Described) -> None:
     users = identity.with_passwords(document.value.get('users', []))
     client_config.keep_users(places.root, users)
     user = filling.ADMIN
-    filling.fill(document, apis.Api(client_config.credentials_of(places, user, user)), users)
+    credentials = client_config.credentials_of(places, user, user)
+    filling.fill(document, functools.partial(apis.connect, credentials), users)
     kept.write(places.settings, document, done=True)
 
 

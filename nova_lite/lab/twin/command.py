@@ -1,0 +1,143 @@
+"""The commands `nova-lite twin ACTION`: what they print."""
+
+import argparse
+from collections.abc import Sequence
+import json
+import math
+
+from nova_lite.lab.twin import copying
+from nova_lite.lab.twin import fits
+from nova_lite.lab.twin import model as models
+from nova_lite.lab.twin import moves
+from nova_lite.lab.twin import survival
+from nova_lite.terminal import text_tables
+
+# Names of servers in a line.
+SHOWN = 3
+
+
+def fit(args: argparse.Namespace) -> int:
+    """Show where servers of a flavor go. Return 1 if not all of them get a host."""
+    with models.of(args.state_dir) as model:
+        found = fits.find(model, args.flavor, args.count)
+    if args.json:
+        document = {'flavor': found.flavor, 'asked': found.asked, 'placed': found.placed}
+        print(json.dumps({**document, 'hosts': found.hosts, 'refused': found.refused}, indent=1))
+    else:
+        text_tables.show(('Host', 'Servers'), list(found.hosts.items()))
+        print(f'{found.placed} of {found.asked} servers of {found.flavor} get a host.')
+        if found.refused:
+            text = ', '.join(f'{stage} {count}' for stage, count in found.refused.items())
+            print(f'Hosts that were refused for the next server: {text}.')
+    return 0 if found.placed == found.asked else 1
+
+
+def survives(args: argparse.Namespace) -> int:
+    """Show what may fail. Return 1 if servers of a loss have no host."""
+    with models.of(args.state_dir) as model:
+        if args.zone:
+            found = survival.of_zones(model, args.zone)
+        elif args.host:
+            for host in args.host:
+                model.require_host(host)
+            found = [survival.of_hosts(model, ', '.join(args.host), args.host)]
+        elif args.zones:
+            found = survival.of_zones(model, model.zones())
+        else:
+            found = survival.of_each_host(model)
+    if args.json:
+        print(json.dumps([_loss(each) for each in found], indent=1))
+    else:
+        rows = [_row(each) for each in found]
+        text_tables.show(('Lost', 'Hosts', 'Servers', 'Without a host', 'Which, and why'), rows)
+    return 1 if any(each.without for each in found) else 0
+
+
+def _loss(loss: survival.Loss) -> dict[str, object]:
+    without = [{'server': name, 'refused_by': stage} for name, stage in loss.without]
+    return {'lost': loss.what, 'hosts': loss.hosts, 'servers': loss.servers, 'without': without}
+
+
+def _row(loss: survival.Loss) -> Sequence[object]:
+    named = [f'{name}: {stage}' for name, stage in loss.without[:SHOWN]]
+    if len(loss.without) > SHOWN:
+        named.append(f'{len(loss.without) - SHOWN} others')
+    return loss.what, loss.hosts, loss.servers, len(loss.without), ', '.join(named)
+
+
+def drain(args: argparse.Namespace) -> int:
+    """Show the plan of a drain. Return 1 if servers have no place."""
+    with models.of(args.state_dir) as model:
+        found = moves.drain(model, args.host, _rates(args))
+    first = f'openstack compute service set --disable {args.host} nova-compute'
+    _show(args, found, [first])
+    return 1 if any(move.to is None for move in found) else 0
+
+
+def rebalance(args: argparse.Namespace) -> int:
+    """Show the moves that make the hosts more even."""
+    with models.of(args.state_dir) as model:
+        before = model.memory_shares()
+        found = moves.rebalance(model, args.moves, _rates(args))
+        after = model.memory_shares()
+    _show(args, found, [])
+    if not args.json:
+        print(f'Allocated memory of hosts: {_spread(before)} now, {_spread(after)} afterwards.')
+    return 0
+
+
+def _rates(args: argparse.Namespace) -> copying.Rates:
+    return copying.Rates(args.bandwidth, args.dirty_rate)
+
+
+def _spread(shares: dict[str, models.Memory]) -> str:
+    each = [memory.share for memory in shares.values()] or [0.0]
+    return f'{min(each):.0%} to {max(each):.0%}'
+
+
+def _show(args: argparse.Namespace, found: Sequence[moves.Move], first: Sequence[str]) -> None:
+    """Print moves, how long they take, and the commands that do them."""
+    going = [move for move in found if move.to is not None]
+    predicted = copying.together([move.seconds for move in going], args.parallel)
+    commands = [*first, *(move.command() for move in going)]
+    if args.json:
+        document = {
+            'moves': [_move(move) for move in found],
+            'parallel': args.parallel,
+            'seconds': None if math.isinf(predicted) else round(predicted, 1),
+            'commands': commands,
+        }
+        print(json.dumps(document, indent=1))
+        return
+    rows = [
+        (
+            move.server.described(),
+            'live' if move.server.is_on else 'cold',
+            move.server.memory_mb,
+            move.to or f'none ({move.stage})',
+            _duration(move.seconds) if move.to else '',
+        )
+        for move in found
+    ]
+    text_tables.show(('Server', 'How', 'MiB', 'To', 'Seconds'), rows)
+    stay = len(found) - len(going)
+    text = f'{len(going)} moves, {args.parallel} at a time, take {_duration(predicted)} s'
+    print(f'{text}; {stay} servers have no place.' if stay else f'{text}.')
+    print('\n'.join(commands))
+
+
+def _move(move: moves.Move) -> dict[str, object]:
+    return {
+        'server': move.server.name,
+        'name': move.server.label,
+        'live': move.server.is_on,
+        'memory_mb': move.server.memory_mb,
+        'from': move.server.host,
+        'to': move.to,
+        'refused_by': move.stage or None,
+        'seconds': None if math.isinf(move.seconds) else round(move.seconds, 1),
+    }
+
+
+def _duration(seconds: float) -> str:
+    return 'without an end' if math.isinf(seconds) else f'{seconds:.1f}'

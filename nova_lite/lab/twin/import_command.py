@@ -1,0 +1,76 @@
+"""The command `nova-lite import`: write the file of a twin."""
+
+import argparse
+import os
+import sys
+import tempfile
+
+from keystoneauth1 import adapter
+from keystoneauth1 import exceptions as auth_exceptions
+import yaml
+
+from nova_lite import exception
+from nova_lite.lab.launcher import durable
+from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.launcher.cloud_file import settings
+from nova_lite.lab.maintenance import client
+from nova_lite.lab.twin import importing
+
+HEADER = '# A twin of a cloud, written by `nova-lite import`. `nova-lite up -f` starts it.\n'
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read a cloud, and write its twin to a file or to standard output.
+
+    Raise FileExists, WrongUse, TooOld, Refused, Unavailable.
+    """
+    if args.output is not None and os.path.exists(args.output) and not args.force:
+        reason = f'{args.output} exists. Choose another --output, or add --force to replace it'
+        raise client.WrongUse(reason=reason)
+    found, notes = _read(args)
+    lines = [f'Not in the twin: {note}.' for note in notes]
+    text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+    whole = HEADER + ''.join(f'# {line}\n' for line in lines) + text
+    for line in lines:
+        print(line, file=sys.stderr)
+    _check(whole)
+    if args.output is None:
+        print(whole, end='')
+        return
+    draft = f'{args.output}.new'
+    with open(draft, 'w', encoding='utf-8') as file:
+        file.write(whole)
+    durable.replace(draft, args.output)
+    counts = f'{len(found["cells"][0]["hosts"])} hosts, {len(found.get("servers", ()))} servers'
+    print(f'{args.output}: {counts}. Start it with `nova-lite up -f {args.output} --name twin`.')
+
+
+def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
+    connection = client.connection(args)
+    config = connection.config
+    try:
+        session = config.get_session()
+        # Adapters of the SDK have versions in their paths.
+        adapters = {
+            service: adapter.Adapter(
+                session,
+                service_type=kind,
+                interface=config.get_interface(kind),
+                region_name=config.get_region_name(kind),
+                endpoint_override=config.get_endpoint(kind),
+            )
+            for service, kind in apis.TYPES.items()
+        }
+        reading = importing.Import(apis.Api(adapters), shown=args.names)
+        return reading.read(), reading.notes
+    except auth_exceptions.ClientException as error:
+        raise exception.Unavailable(service='The cloud', reason=str(error)) from error
+
+
+def _check(text: str) -> None:
+    """Raise Wrong unless `nova-lite up -f` would accept a file."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, 'twin.yaml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        settings.read(path, directory)

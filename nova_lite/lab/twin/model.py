@@ -1,0 +1,289 @@
+"""A copy of a cloud on which decisions are tried: the real scheduler, placement and records.
+
+The copy has the servers of the cloud in its databases. A server that is placed is claimed in the
+placement of the copy, and counts in its host states, until `undo`. No host builds anything.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+import contextlib
+import copy
+import dataclasses
+import os
+import tempfile
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.api.servers import create_flavor
+from nova_lite.clients import auth
+from nova_lite.clients import holdings
+from nova_lite.clients import network
+from nova_lite.clients import placement as placements
+from nova_lite.db.api import flavors as api_flavors
+from nova_lite.db.api import request_specs
+from nova_lite.db.cell import instances
+from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import continuing
+from nova_lite.lab.launcher import control_client
+from nova_lite.lab.launcher import layout
+from nova_lite.lab.replay import cluster
+from nova_lite.lab.replay import decider
+from nova_lite.lab.replay import tracked_hosts
+from nova_lite.objects import flavor as flavors
+from nova_lite.objects import request_spec
+from nova_lite.scheduler import candidates
+from nova_lite.scheduler import decide
+from nova_lite.scheduler import host_states
+from nova_lite.scheduler import hosts
+from nova_lite.scheduler import manager
+from nova_lite.scheduler import scheduling_request
+from nova_lite.scheduler import segments
+from nova_lite.wsgi import server
+
+PROJECT = USER = 'twin'
+SHOWN, MOST_FLAVORS = 8, 10_000
+
+
+class UnknownName(exception.Invalid):
+    msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server of the cloud. spec: its stored request; is_on: whether it runs
+
+    label: the name in its metadata, which `import --names` writes, or else its own
+    """
+
+    uuid: str
+    name: str
+    label: str
+    cell_uuid: str
+    host: str
+    spec: request_spec.RequestSpec
+    memory_mb: int
+    is_on: bool
+
+    def described(self) -> str:
+        """Return a text for people about the server."""
+        return self.name if self.label == self.name else f'{self.label} ({self.name})'
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """The memory of a host in MiB, with the allocation ratio applied, and what servers have."""
+
+    capacity: float
+    used: float
+
+    @property
+    def share(self) -> float:
+        """Return the share that is allocated."""
+        return self.used / self.capacity if self.capacity else 1.0
+
+
+class Model:
+    """Places servers without moving them.
+
+    hosts: the TrackedHosts; servers: {uuid: Server}; profile: source of the profile of the hosts
+    """
+
+    def __init__(self, copied: cluster.Cluster) -> None:
+        self.profile = copied.places.settings.profile
+        conf = copied.conf({})
+        credentials = auth.Credentials(conf)
+        self._placement = placements.Placement(credentials)
+        self.hosts = tracked_hosts.TrackedHosts(
+            conf, copied.cells, copied.states, copied.aggregates
+        )
+        self._ctxt = context.RequestContext(user_id=USER, project_id=PROJECT, overwrite=False)
+        self._world = decide.World(
+            conf=conf,
+            cells=copied.cells,
+            placement=self._placement,
+            states=self.hosts,
+            # Each decision asks placement.
+            source=candidates.Source(self._placement, 0.0),
+            rules=manager.rules(conf),
+            segment_aggregates=segments.Segments(network.Network(credentials), self._placement),
+        )
+        self.servers = {each.uuid: each for each in _servers(copied)}
+        # What `undo` calls, the last first.
+        self._undo: list[Callable[[], object]] = []
+
+    def hosts_of(self, zone: str | None = None) -> list[str]:
+        """Return the names of the hosts, of all zones or of one. Raise UnknownName."""
+        found = {state.host: self._zone_of(state) for state in self.states}
+        if zone is not None and zone not in found.values():
+            raise UnknownName(kind='zone', name=zone, known=', '.join(sorted(set(found.values()))))
+        return [host for host, its in found.items() if zone in (None, its)]
+
+    def zones(self) -> list[str]:
+        """Return the names of all availability zones that have hosts."""
+        return sorted(set(map(self._zone_of, self.states)))
+
+    def _zone_of(self, state: hosts.HostState) -> str:
+        return hosts.zone_of(state) or self._world.conf.default_availability_zone
+
+    def require_host(self, host: str) -> None:
+        """Raise UnknownName unless there is a host."""
+        known = self.hosts_of()
+        if host not in known:
+            raise UnknownName(kind='host', name=host, known=_listed(known))
+
+    def flavor(self, name: str) -> flavors.Flavor:
+        """Return a flavor by its name or id. Raise UnknownName."""
+        found = self._world.cells.api_db.read(api_flavors.page, (), limit=MOST_FLAVORS)
+        for row in found:
+            if name in (row.name, row.flavorid):
+                return flavors.Flavor(**create_flavor.as_dict(row))
+        raise UnknownName(kind='flavor', name=name, known=_listed([row.name for row in found]))
+
+    @property
+    def states(self) -> list[hosts.HostState]:
+        """Return the states of all hosts, by name."""
+        return tracked_hosts.in_order(self.hosts.snapshot.hosts.values())
+
+    def on(self, host: str) -> list[Server]:
+        """Return the servers of a host, those with the most memory first."""
+        found = [each for each in self.servers.values() if each.host == host]
+        return sorted(found, key=lambda each: (-each.memory_mb, each.uuid))
+
+    def memory_shares(self) -> dict[str, Memory]:
+        """Return {name: Memory} of the hosts whose compute service is enabled and up."""
+        return {
+            state.host: Memory(
+                (state.memory_mb - state.reserved_memory_mb) * state.ram_allocation_ratio,
+                state.memory_mb_used,
+            )
+            for state in self.states
+            if state.up and not state.disabled
+        }
+
+    # ---- decisions ----
+
+    def move(
+        self, moved: Server, avoided: Collection[str], wanted: str | None = None
+    ) -> decider.Placing:
+        """Decide where a server may go. avoided: names of hosts; wanted: the only host"""
+        spec = copy.deepcopy(moved.spec)
+        spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
+        spec.ignore_hosts = sorted(avoided)
+        spec.current_host, spec.current_cell = moved.host, moved.cell_uuid
+        destination = spec.destination()
+        destination.cell, destination.host = moved.cell_uuid, wanted
+        held = self._placement.holding(self._ctxt, moved.uuid)
+        placing = self._decide(moved.uuid, spec, beside=held.allocations)
+        if placing.host is not None:
+            # Policies of server groups and hints are judged by the records.
+            self._record(moved, placing.host)
+            self._undo.append(lambda: self._record(moved, moved.host))
+        return placing
+
+    def _record(self, moved: Server, host: str) -> None:
+        cell = self._world.cells.get(moved.cell_uuid)
+        cell.db.write(instances.force, moved.uuid, {'host': host})
+
+    def add(self, wanted: flavors.Flavor, number: int) -> decider.Placing:
+        """Decide where a further server of a flavor may go. number: of the server"""
+        uuid = runtime.uuid_of(decider.NAMESPACE, f'{wanted.name}/{number}')
+        spec = request_spec.RequestSpec(
+            instance_uuid=uuid, project_id=PROJECT, user_id=USER, flavor=wanted
+        )
+        return self._decide(uuid, spec, beside=())
+
+    def _decide(
+        self, uuid: str, spec: request_spec.RequestSpec, *, beside: Iterable[str]
+    ) -> decider.Placing:
+        """Decide about a server. beside: providers on which it has allocations already"""
+        ctxt = copy.copy(self._ctxt)
+        ctxt.request_id = f'req-{uuid}'
+        decision = decide.Decision(self._world, ctxt, spec, [uuid], beside=beside)
+        try:
+            ((chosen,),) = decision.run(alternates=False)
+        except exception.NoValidHost:
+            return decider.rejected(decision.record, len(decision.not_offered()))
+        self._undo.append(lambda: self._release(uuid, chosen.compute_node_uuid))
+        return decider.Placing(chosen.service_host)
+
+    def _release(self, uuid: str, provider: str) -> None:
+        """Release what a decision claimed for a server."""
+        self.hosts.withdraw(uuid)
+        held = self._placement.holding(self._ctxt, uuid)
+        own = self.servers.get(uuid)
+        consumer = placements.Consumer(uuid, held.project_id, held.user_id)
+        rest = held.besides((provider,)) if own is not None else {}
+        self._placement.replace(self._ctxt, consumer, holdings.as_request(rest), held.generation)
+
+    def leave(self, moved: Server) -> None:
+        """Free what a server that was moved held on its host."""
+        state = next(each for each in self.states if each.host == moved.host)
+        held = self._placement.holding(self._ctxt, moved.uuid)
+        consumer = placements.Consumer(moved.uuid, held.project_id, held.user_id)
+        rest = held.besides((state.uuid,))
+        self._placement.replace(self._ctxt, consumer, holdings.as_request(rest), held.generation)
+        self.hosts.take(_placed(moved, state))
+
+    def undo(self) -> None:
+        """Forget all decisions since the last `undo`."""
+        while self._undo:
+            self._undo.pop()()
+
+
+def _listed(names: list[str]) -> str:
+    more = f' and {len(names) - SHOWN} others' if len(names) > SHOWN else ''
+    return ', '.join(names[:SHOWN]) + more
+
+
+def _placed(found: Server, state: hosts.HostState) -> host_states.Placed:
+    request = scheduling_request.Request(found.spec, [found.uuid])
+    return host_states.Placed(
+        state.uuid,
+        state.host,
+        request.size,
+        request.image_properties,
+        moving=False,
+        at=runtime.monotonic(),
+        guest=request.guest,
+    )
+
+
+def _servers(copied: cluster.Cluster) -> Iterator[Server]:
+    """Yield the servers that have a host."""
+    for state in copied.states:
+        cell = copied.cells.get(state.cell_uuid)
+        found = cell.db.read(instances.on_host, state.host)
+        specs = copied.cells.api_db.read(request_specs.stored, [row.uuid for row in found])
+        for row in found:
+            yield Server(
+                uuid=row.uuid,
+                name=row.display_name,
+                label=row.metadata.get('name', row.display_name),
+                cell_uuid=cell.uuid,
+                host=row.host,
+                spec=request_spec.RequestSpec.restore(specs[row.uuid]),
+                memory_mb=row.memory_mb,
+                is_on=row.power_state == states.PowerState.RUNNING,
+            )
+
+
+@contextlib.contextmanager
+def of(state_dir: str) -> Iterator[Model]:
+    """Copy the cloud that runs in a state directory, and return its Model for the block.
+
+    Raise NotRunning and the errors of snapshots.
+    """
+    with tempfile.TemporaryDirectory(prefix='nova-lite-twin-') as directory:
+        path = os.path.join(directory, 'twin.snapshot')
+        client = control_client.Client(state_dir, timeout_s=control_client.SNAPSHOT_S)
+        client.post('snapshot', file=path)
+        snapshot = cloud_snapshots.read(path)
+        place = os.path.join(directory, 'cloud')
+        given = continuing.settings_of(snapshot.manifest, place, {'port': server.free_port()})
+        wanted = cluster.Wanted(layout.Settings(**given), snapshot=snapshot)
+        with cluster.started(wanted) as copied:
+            yield Model(copied)
