@@ -54,6 +54,9 @@ def main(argv: list[str] | None = None) -> int:
     except exception.NovaLiteError as error:
         print(f'{PROG}: {messages.of(error)}', file=sys.stderr)
         return FAILED
+    except cfg.Error as error:
+        print(f'{PROG}: {messages.of_library(error)}', file=sys.stderr)
+        return FAILED
     finally:
         checks.close()
 

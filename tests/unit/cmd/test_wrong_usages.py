@@ -151,9 +151,44 @@ OPERATIONS = (
     ('bench boot', 'does not exist', '`nova-lite up'),
     ('bench boot --config-dir FILES', 'CPU time', 'Use a cloud of `nova-lite up`'),
 )
+DRILLS = (
+    ('up --drills', 'a cloud without --bus', 'Omit --drills'),
+    ('up --drills --db mysql+pymysql://h', 'a cloud without --bus', 'Omit --drills'),
+    ('up --bus rabbit://h/{cell} --drills --tuned-placement', 'has the real placement', '--bus'),
+    ('daemon restart scheduler.top', "'restart' does not exist", "Did you mean 'start'?"),
+    ('daemon kill', 'required: NAME', HELP),
+    ('daemon kill scheduler.top', 'does not run', STOPPED),
+    ('daemon list all', "no further argument, such as 'all'", HELP),
+    ('host offf cell1-host1', "'offf' does not exist", "Did you mean 'off'?"),
+    ('host off', 'required: NAME', HELP),
+    ('host off cell1-host1 cell1-host2', "such as 'cell1-host2'", HELP),
+    ('cell down', 'required: NAME', HELP),
+    ('cell down cell1 --databases', 'no option --databases', "Did you mean '--database'?"),
+    ('bus freeze top cell1', "such as 'cell1'", HELP),
+    ('bus thaw', "'thaw' does not exist", 'cut, freeze, heal'),
+    ('fault add --service placemnt --status 503', "'placemnt'", "Did you mean 'placement'?"),
+    ('fault add --verb spawn --first x', "'x' is not a whole number", HELP),
+    ('fault clear x', "'x' is not a whole number", HELP),
+    ('fault remove', "'remove' does not exist", 'add, list, clear'),
+    ('scenario run', 'required: SCENARIO', HELP),
+    ('scenario run host-cannot-spwan', 'does not exist', "Did you mean 'host-cannot-spawn'?"),
+    ('scenario run host-cannot-spawn --exam', 'has no exam', 'cell-database-down'),
+    ('env --openrcs', 'no option --openrcs', "Did you mean '--openrc'?"),
+    ('env --clouds x', 'no option --clouds', "Did you mean '--cloud'?"),
+    ('openstack --clud x server list', 'no option --clud', "Did you mean '--cloud'?"),
+    ('openstack --state-dir FILES/other flavor list', 'no cloud in FILES/other', 'nova-lite list'),
+    ('openstack --name a/b server list', "'a/b' is not a name", HELP),
+    ('help upp', "'upp' does not exist", "Did you mean 'up'?"),
+    ('help saga lst', "'lst' does not exist", "Did you mean 'list'?"),
+    ('help nosuch', "'nosuch' does not exist", 'Use one of: up, status'),
+    ('stop --deleted', 'no option --deleted', "Did you mean '--delete'?"),
+    ('logs --followed', 'no option --followed', "Did you mean '--follow'?"),
+    ('clock advance', 'required: DURATION', HELP),
+    ('undrain a b', "such as 'b'", HELP),
+)
 NAMING = {'--state-dir', '--name', '--config-dir', '--os-cloud'}
 # They take no cloud, or a row of theirs refuses an option before.
-WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion'}
+WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion', 'help'}
 WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
 
 
@@ -204,6 +239,10 @@ class WrongUsagesTest(testtools.TestCase):
         for row in OPERATIONS:
             self.check(*row)
 
+    def test_drills(self):
+        for row in DRILLS:
+            self.check(*row)
+
     def test_typing_errors(self):
         """Each command, action, choice and long option with a letter too few is proposed."""
         found = [*completion.commands(lambda argv: main.parser(argv[:1]).parse_args(argv))]
@@ -224,7 +263,7 @@ class WrongUsagesTest(testtools.TestCase):
 
     def test_a_command_without_a_subcommand(self):
         """Its help is printed, which is no error."""
-        for argv in ((), ('saga',), ('fault',), ('snapshot',), ('clock',)):
+        for argv in ((), ('saga',), ('fault',), ('snapshot',), ('clock',), ('daemon',)):
             code, out, errors = commands.run(*argv)
             self.assertEqual((0, ''), (code, errors))
             self.assertIn('usage: nova-lite', out)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shlex
 
 import fixtures
 import testtools
@@ -15,6 +16,21 @@ from nova_lite.lab.launcher import state_dir
 from tests.fixtures import templates
 
 COMMANDS = ((manage.main, 'cell_v2', 'list_cells'), (status.main, 'upgrade', 'check', '--json'))
+# Rows of (program, arguments, cause, way out).
+WRONG = (
+    (manage.main, 'cell_v3', "'cell_v3' does not exist", "Did you mean 'cell_v2'?"),
+    (manage.main, 'cell_v2 list_cell', "'list_cell'", "Did you mean 'list_cells'?"),
+    (manage.main, 'cell_v2 list_cells --verbos x', "such as 'x'", '--help'),
+    (manage.main, 'cell_v2 list_cells --cel', 'no option --cel', '--help'),
+    (manage.main, '--state-dir', 'expected one argument', '--help'),
+    (manage.main, "--state-dir '' db sync", 'it is empty', 'name a directory'),
+    (manage.main, '--state-dir FILE db sync', 'is a file', '`nova-lite list`'),
+    (manage.main, '--config-file /nowhere db sync', '/nowhere', ''),
+    (status.main, '--config-file /nowhere upgrade check', '/nowhere', ''),
+    (status.main, '--state-dir FILE upgrade check', 'is a file', '`nova-lite list`'),
+    (status.main, 'config check /nowhere', '/nowhere', 'No such file'),
+    (status.main, 'config', 'required', 'verb'),
+)
 # The checks also find that placement does not answer.
 FAILURES = 2
 
@@ -96,6 +112,22 @@ class OperatorsCloudTest(testtools.TestCase):
         for name in ('nova-lite-manage.conf', 'nova-lite-status.conf'):
             self.made('.nova-lite', file=name, made='x')
         self.assert_uses(f'Configuration in {self.base}/.nova-lite/nova-lite-')
+
+    def test_wrong_usages(self):
+        path = os.path.join(self.base, 'file')
+        with open(path, 'w'):
+            pass
+        for main, line, cause, way_out in WRONG:
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err):
+                try:
+                    code = main(shlex.split(line.replace('FILE', path)))
+                except SystemExit as ended:
+                    code = ended.code
+            self.assertIn(code, (1, 2, 255), line)
+            for text in (cause, way_out):
+                self.assertIn(text, err.getvalue(), line)
+            self.assertNotIn('Traceback', err.getvalue(), line)
 
     def test_nothing(self):
         self.assert_refused('--state-dir', '--config-file', state_dir.VARIABLE)
