@@ -14,6 +14,7 @@ start with `tests.fixtures.forking` are forks of the same process, too.
 import atexit
 from collections.abc import Callable
 import contextlib
+import fcntl
 import functools
 import gc
 import io
@@ -27,6 +28,7 @@ import unittest
 from stestr import cli
 from stestr import scheduler
 from stestr import test_processor
+from stestr.repository import file as repository
 from stestr.subunit_runner import program
 from stestr.subunit_runner import run
 
@@ -168,6 +170,28 @@ def _discover(command: str) -> unittest.TestSuite:
     return LOADER.discover(path, top_level_dir=top)
 
 
+def _alone(function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
+    """Return the function so that one process at a time runs it in a directory.
+
+    stestr does not lock the files with the times of tests, and one run may begin or end while
+    another one ends.
+    """
+    # A program of a test may be this one, and is a fork that has the replaced functions.
+    if hasattr(function, '__wrapped__'):
+        return function
+
+    @functools.wraps(function)
+    def run_alone(*args: typing.Any, **options: typing.Any) -> typing.Any:
+        directory = os.open(os.curdir, os.O_RDONLY)
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX)
+            return function(*args, **options)
+        finally:
+            os.close(directory)
+
+    return run_alone
+
+
 class Application(cli.StestrCLI):  # type: ignore[misc]  # is not typed
     """The commands of stestr, without the log of the tests."""
 
@@ -187,6 +211,8 @@ def main() -> int:
     """Run stestr. Return its exit status, or 1 if a worker failed, which stestr does not check."""
     test_processor.TestProcessorFixture = Processor
     scheduler.local_concurrency = workers
+    repository.Repository._get_test_times = _alone(repository.Repository._get_test_times)
+    repository._Inserter.stopTestRun = _alone(repository._Inserter.stopTestRun)
     status: int = Application().run(sys.argv[1:])
     for code in filter(None, [worker.wait() for worker in Worker.started]):
         print(f'A worker ended with exit status {code}', file=sys.stderr)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install what the tests need and run them all: pep8, lowest-apis, plain, docs, sim, gabbi,
+# Install what the tests need and run them all: pep8, lowest-apis, plain, docs, gabbi, sim,
 # unit, functional and functional-rabbit. The last line is their sum.
 #
 #   tools/test.sh [STEP ...]

@@ -27,8 +27,9 @@ import traceback
 from tests.sim.kernel import core
 from tests.sim.kernel import streams
 
-# Real seconds without a switch between threads after which a history is given up.
-WATCHDOG_S = 30
+# Real seconds without a switch between threads after which a history is given up. In the gate a
+# history gets only what the processes of higher priority leave of the processors.
+WATCHDOG_S = 120
 POLL_S = 0.2
 DUMP = signal.SIGUSR2
 # Of <sys/prctl.h>.

@@ -113,6 +113,13 @@ print(' - Passed: 0' if first else ' - Passed: 1')
 print(' - Failed: 1' if first else ' - Failed: 0')
 raise SystemExit(int(first))
 """
+    MEETING = """\
+import os, sys
+os.makedirs('begun', exist_ok=True)
+open(os.path.join('begun', sys.argv[sys.argv.index('-e') + 1]), 'w').close()
+while len(os.listdir('begun')) < 2:
+    pass
+"""
     PRIORITY = "import os\nprint('nice', os.nice(0))\n"
     ENDED = """\
 import os, signal, subprocess, sys
@@ -156,6 +163,11 @@ if not os.fork():
         self.assertEqual((0, '2 passed, 0 failed'), (code, printed[-1]))
         self.assertIn(f'functional: nice {os.nice(0)}', printed)
         self.assertIn(f'sim: nice {run_tests.LOWEST_PRIORITY}', printed)
+
+    def test_clouds_of_processes_do_not_wait_for_others(self):
+        """Each environment ends when the other one has begun."""
+        code, printed = self.run_with(self.MEETING, 'functional', 'functional-rabbit')
+        self.assertEqual((0, '2 passed, 0 failed'), (code, printed[-1]), printed)
 
     def test_alone_they_have_the_priority_of_the_run(self):
         _code, printed = self.run_with(self.PRIORITY, 'sim')
