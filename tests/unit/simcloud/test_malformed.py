@@ -181,14 +181,18 @@ class MalformedTestCase(base.SimCloudTestCase):
                     self.check(method, path, query_string=query)
 
     def test_lists_refuse_more_filters_than_the_database_takes(self):
+        """SQLite takes about a thousand. Servers of databases take these."""
         tags = ','.join(f'{number}' for number in range(1200))
         for path in (
             f'/network/v2.0/ports?not-tags-any={tags}',
             '/image/v2/images?' + 'a=b&' * 1200,
         ):
             result = self.admin.raw('GET', path)
-            self.assertEqual(400, result.status_code)
-            self.assertIn('too many filters', result.text)
+            if self.database.endswith('.sqlite'):
+                self.assertEqual(400, result.status_code)
+                self.assertIn('too many filters', result.text)
+            else:
+                self.assertEqual(200, result.status_code)
 
     def test_odd_headers(self):
         for value in ('volume 3.x', 'volume', ',', 'volume 3.60, compute', 'volume -1'):
