@@ -193,12 +193,20 @@ def swap(
             parameters[f'expect_{name}'] = found if len(allowed) > 1 else found[0]
     if execute.change(connection, statement, parameters) != 1:
         row = find(connection, table, **key)
-        actual = None if row is None else {name: getattr(row, name) for name in expected}
         raise exception.StateChanged(
             what=what,
             key=next(iter(key.values())),
-            detail='it does not exist' if actual is None else f'found {actual}',
+            detail='it does not exist' if row is None else _unexpected(row, expected),
         )
+
+
+def _unexpected(row: Row, expected: Mapping[str, tuple[object, ...]]) -> str:
+    """Return which columns of a row have other values than the allowed ones, for people."""
+    found = {name: getattr(row, name) for name in expected}
+    # The row may be as expected by now.
+    other = {name: value for name, value in found.items() if value not in expected[name]} or found
+    shown = {name: 'none' if value is None else value for name, value in other.items()}
+    return ', '.join(f'{name} is {value}' for name, value in shown.items())
 
 
 def delete(

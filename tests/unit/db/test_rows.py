@@ -70,7 +70,7 @@ class RowsTest(testtools.TestCase):
     def test_swap_of_what_is_otherwise(self):
         for allowed in (('off',), (None,), (None, 'off'), ()):
             error = self.assertRaises(exception.StateChanged, self.swap, 'a', state=allowed)
-            self.assertIn("found {'state': 'on'}", error.message)
+            self.assertIn('state is on', error.message)
         error = self.assertRaises(exception.StateChanged, self.swap, 'd', state=('on',))
         self.assertIn('it does not exist', error.message)
         self.assertEqual(1, self.read(rows.find, TABLE, name='a').size)
