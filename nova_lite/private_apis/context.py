@@ -10,8 +10,11 @@ with LIBRARY.declared():
     LIBRARY.has(context, '_request_store')
 
 
-# Stands for no context, which the library has no documented way to bind.
-NOBODY = context.RequestContext(overwrite=False, request_id='req-none')
+class _Nobody(context.RequestContext):
+    """Stands for no context, which the library has no documented way to bind.
+
+    The library binds a context when it is made, so this one is made only to be bound.
+    """
 
 
 def bind(ctxt: context.RequestContext | None) -> None:
@@ -19,10 +22,10 @@ def bind(ctxt: context.RequestContext | None) -> None:
     if LIBRARY.is_used:
         context._request_store.context = ctxt
     else:
-        (ctxt or NOBODY).update_store()
+        (ctxt or _Nobody(request_id='req-none')).update_store()
 
 
 def bound() -> context.RequestContext | None:
     """Return the context to which the log lines of this thread are bound, or None."""
     found = context.get_current()
-    return None if found is NOBODY else found
+    return None if isinstance(found, _Nobody) else found
