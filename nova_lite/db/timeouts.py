@@ -15,8 +15,12 @@ import sqlalchemy as sa
 
 # Query parameter of a URL: seconds to wait for each answer. The name is PyMySQL's.
 ANSWER = 'read_timeout'
+# Query parameter of a URL: the statement that PyMySQL executes first.
+FIRST = 'init_command'
+# Of MariaDB.
+IDLE = 'idle_transaction_timeout'
 # Only MariaDB executes the text in this comment.
-_END_IDLE = 'SET @nova_lite = 0 /*M!100300 , idle_transaction_timeout = %s */'
+_END_IDLE = 'SET @nova_lite = 0 /*M!100300 , ' + IDLE + ' = %s */'
 
 
 class Limits(typing.NamedTuple):
@@ -34,7 +38,7 @@ def options(url: sa.URL, limits: Limits) -> dict[str, str]:
             'connect_timeout': connect_s,
             ANSWER: answer_s,
             'write_timeout': answer_s,
-            'init_command': _END_IDLE % answer_s,
+            FIRST: _END_IDLE % answer_s,
         }
     if url.get_driver_name() == 'psycopg':
         return {
@@ -46,6 +50,20 @@ def options(url: sa.URL, limits: Limits) -> dict[str, str]:
             f'-c idle_in_transaction_session_timeout={limits.answer_s}s',
         }
     return {}
+
+
+def end_idle(engine: sa.Engine, limits: Limits) -> None:
+    """Make MariaDB end idle transactions of an engine whose URL names another first statement.
+
+    Unless that statement concerns the timeout itself.
+    """
+    if engine.dialect.driver != 'pymysql' or IDLE in str(engine.url.query.get(FIRST)).lower():
+        return
+
+    @sa.event.listens_for(engine, 'connect')
+    def limit(connection: typing.Any, _record: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(_END_IDLE % limits.answer_s)
 
 
 @sa.event.listens_for(sa.Engine, 'do_connect')

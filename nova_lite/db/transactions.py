@@ -114,6 +114,8 @@ class Database:
         else:
             wait_s = self._limits.answer_s if self._limits else POOL_TIMEOUT_S
             engine = _server_engine(_with_options(self.url, self._limits), self._threads, wait_s)
+            if self._limits and timeouts.FIRST in sqlalchemy.make_url(self.url).query:
+                timeouts.end_idle(engine, self._limits)
         self._count = counting.count(engine)
         return engine
 

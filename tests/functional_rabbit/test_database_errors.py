@@ -219,6 +219,19 @@ class TestMariaDB(Common, Case):
     def refuse_writes(self, refuse):
         self.command(f'SET GLOBAL read_only = {int(refuse)}')
 
+    def test_the_first_statement_of_the_url_and_ours(self):
+        names = ('sort_buffer_size', 'idle_transaction_timeout')
+        for first, found in (
+            ('SET SESSION sort_buffer_size = 65536', (65536, 2)),
+            ('SET sort_buffer_size = 65536, Idle_Transaction_Timeout = 9', (65536, 9)),
+        ):
+            database = self.open(LIMITS, init_command=first)
+
+            def shown(connection):
+                return connection.exec_driver_sql(f'SELECT @@{names[0]}, @@{names[1]}').one()
+
+            self.assertEqual(found, database.read(shown))
+
     def test_a_commit_that_is_refused(self):
         """SQLAlchemy leaves the transaction open; the next one must not be part of it."""
         self.addCleanup(self.refuse_writes, False)
