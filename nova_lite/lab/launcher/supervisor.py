@@ -6,11 +6,13 @@ A child stops cleanly when its supervisor has ended, even if the supervisor was 
 
 from collections.abc import Callable
 from collections.abc import Sequence
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import typing
+import weakref
 
 from oslo_log import log
 
@@ -64,6 +66,41 @@ class NotRunning(exception.Conflict):
     msg = 'Daemon %(name)s does not run. Start it with `nova-lite daemon start %(name)s`'
 
 
+class Group:
+    """A started process and the processes of its group.
+
+    A process that has ended keeps its id until `end` waits for it. No signal is sent after that:
+    the system may have given the id to another process.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        # Its methods `poll` and `send_signal` would wait for a process that has ended.
+        self._process = process
+        self._descriptor = os.pidfd_open(process.pid)
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def has_ended(self, seconds: float = 0) -> bool:
+        """Wait at most `seconds` for the end of the process. Return whether it has ended."""
+        return runtime.wait_readable(self._descriptor, seconds)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the process alone, unless it has ended."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, number)
+
+    def kill(self) -> None:
+        """Kill all processes of the group. Never call it after `end`."""
+        # A process that has just been forked leads no group yet.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self.signal(signal.SIGKILL)
+
+    def end(self) -> int:
+        """Kill the group once, with workers that would keep a port. Return the exit code."""
+        self.kill()
+        return self._process.wait()
+
+
 class Child:
     """The process of one daemon.
 
@@ -85,21 +122,31 @@ class Child:
         self.log_path = places.path('log', f'{name}.log')
         self.starts = 0
         self.held = False
+        # It is held by whoever starts, ends or signals the process.
+        self._lock = runtime.Lock()
+        # None once the process has been waited for.
+        self._group: Group | None = None
         self._started = 0.0
         self._pause_s = 0.0
-        self._not_before: float | None = None
+        self._not_before = 0.0
 
     @property
     def state(self) -> str:
         """Return whether the process runs, is held, or has ended and is started again soon."""
         if self.held:
             return HELD
-        return RUNNING if self.process.poll() is None else STARTING
+        group = self._group
+        return STARTING if group is None or group.has_ended() else RUNNING
 
     def start(self, start: Start) -> None:
         """Start the process, and write its pid file."""
+        with self._lock:
+            self._start(start)
+
+    def _start(self, start: Start) -> None:
         with open(self.log_path, 'ab') as output:
             self.process = start(self.module, self._options(), output)
+        self._group = Group(self.process)
         self.starts += 1
         self._started = runtime.monotonic()
         with open(f'{self.pid_path}.new', 'w') as file:
@@ -110,45 +157,71 @@ class Child:
         return [part for path in self.configs for part in ('--config-file', path)]
 
     def watch(self, start: Start) -> None:
-        """Start the process again if it has died, after a pause if it has died soon."""
-        if self.held or self.process.poll() is None:
+        """Start the process again if it has died, after a pause if it has died soon.
+
+        A child that another thread stops or starts is left alone: a stop may take long.
+        """
+        if not self._lock.acquire(blocking=False):
             return
+        try:
+            if not self.held:
+                self._watch(start)
+        finally:
+            self._lock.release()
+
+    def _watch(self, start: Start) -> None:
         now = runtime.monotonic()
-        if self._not_before is None:
-            LOG.warning('Daemon %s ended with status %s', self.name, self.process.returncode)
-            self._end_workers()
+        if self._group is not None:
+            if not self._group.has_ended():
+                return
+            group, self._group = self._group, None
+            LOG.warning('Daemon %s ended with status %s', self.name, group.end())
             short = now - self._started < SHORTEST_LIFE_S
             self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2 + 1) if short else 0.0
             self._not_before = now + self._pause_s
         if now >= self._not_before:
-            self._not_before = None
-            self.start(start)
-
-    def _end_workers(self) -> None:
-        """Kill workers that the process has left behind, which would keep its port."""
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+            self._start(start)
 
     def reload(self) -> None:
         """Make the process read its configuration again."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGHUP)
+        group = self._group
+        if group is not None:
+            group.signal(signal.SIGHUP)
+
+    def kill(self) -> None:
+        """Kill the process, which is then started again. Raise NotRunning."""
+        with self._lock:
+            if self.held or self._group is None:
+                raise NotRunning(name=self.name)
+            self._group.kill()
+
+    def hold(self, seconds: float) -> None:
+        """Stop the process as `stop`, and do not start it again."""
+        with self._lock:
+            self.held = True
+            self._stop(seconds)
+
+    def release(self, start: Start) -> None:
+        """Start the process again if it is held. This waits for the end of its stop."""
+        with self._lock:
+            if self.held:
+                self._start(start)
+                self.held = False
 
     def stop(self, seconds: float) -> None:
         """Stop the process; kill it if it has not ended after `seconds`."""
-        if self.process.poll() is None:
-            self.process.send_signal(self._stop_signal)
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            LOG.warning(
-                'Daemon %s did not stop within %s s. Killing it.', self.name, round(seconds)
-            )
-            self.process.kill()
-            self.process.wait()
-        self._end_workers()
+        with self._lock:
+            self._stop(seconds)
+
+    def _stop(self, seconds: float) -> None:
+        group, self._group = self._group, None
+        if group is not None:
+            group.signal(self._stop_signal)
+            if not group.has_ended(seconds):
+                LOG.warning(
+                    'Daemon %s did not stop within %s s. Killing it.', self.name, round(seconds)
+                )
+            group.end()
         if os.path.exists(self.pid_path):
             os.unlink(self.pid_path)
 
@@ -161,14 +234,12 @@ class Supervisor:
         self.children: list[Child] = []
         self._stop = runtime.Event()
         self._thread: runtime.Thread | None = None
-        self._lock = runtime.Lock()
         self._ends: tuple[int, ...] = os.pipe()
 
     def add(self, child: Child) -> Child:
         """Start a child, and keep it running."""
-        with self._lock:
-            child.start(self._start)
-            self.children.append(child)
+        child.start(self._start)
+        self.children.append(child)
         if self._thread is None:
             self._thread = runtime.spawn(self._watch, name='supervisor')
         return child
@@ -180,28 +251,15 @@ class Supervisor:
 
     def kill(self, name: str) -> None:
         """Kill a child, which is then started again. Raise Unknown, NotRunning."""
-        child = self._find(name)
-        if child.held:
-            raise NotRunning(name=name)
-        try:
-            os.killpg(child.process.pid, signal.SIGKILL)
-        except ProcessLookupError as error:
-            raise NotRunning(name=name) from error
+        self._find(name).kill()
 
     def hold(self, name: str) -> None:
         """Stop a child, and do not start it again. Raise Unknown."""
-        child = self._find(name)
-        with self._lock:
-            child.held = True
-        child.stop(STOP_S)
+        self._find(name).hold(STOP_S)
 
     def release(self, name: str) -> None:
         """Start a child that is held. Raise Unknown."""
-        child = self._find(name)
-        with self._lock:
-            if child.held:
-                child.held = False
-                child.start(self._start)
+        self._find(name).release(self._start)
 
     def _find(self, name: str) -> Child:
         known = {child.name: child for child in self.children}
@@ -212,9 +270,8 @@ class Supervisor:
 
     def _watch(self) -> None:
         while not runtime.wait(self._stop, WATCH_S):
-            with self._lock:
-                for child in self.children:
-                    child.watch(self._start)
+            for child in tuple(self.children):
+                child.watch(self._start)
 
     def stop(self) -> None:
         """Stop all children, stage by stage, in at most about STOP_S seconds."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 
 import fixtures
@@ -15,6 +16,9 @@ from tests.fixtures import forking
 from tests.fixtures import processes
 
 MODULE = 'tests.fixtures.obedient'
+SILENT_S = 0.2
+# Ends when something is written to the pipe, after it has been told to stop.
+SLOW = 'trap "echo stopping; read word < $0; echo ended; exit 0" TERM; echo ready; read word < $0'
 OWNER = """
 import importlib, sys
 from nova_lite.lab.launcher import layout, supervisor
@@ -79,6 +83,76 @@ class SupervisorTests(testtools.TestCase):
         self.assertEqual('running', child.state)
         self.supervisor.release('toy.one')
         self.assertEqual(2, child.starts)
+
+    def spawn_other(self):
+        """Start a process that the supervisor does not know, in a group of its own."""
+        other = subprocess.Popen(['cat'], stdin=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(other.communicate)
+        return other
+
+    def assert_runs(self, other):
+        other.terminate()
+        self.assertEqual(-signal.SIGTERM, other.wait())
+
+    def test_one_whose_id_another_process_has_is_stopped_again(self):
+        """The system gives the id of a process that has been waited for to another one."""
+        child = self.add('toy.one')
+        self.supervisor.hold('toy.one')
+        other = self.spawn_other()
+        child.process.pid = other.pid
+        self.supervisor.hold('toy.one')
+        self.supervisor.stop()
+        self.assert_runs(other)
+
+    def test_one_whose_id_another_process_has_is_killed_in_a_pause(self):
+        child = supervisor.Child('toy.one', MODULE, '-', places=self.places, stage=1)
+        # No thread watches it.
+        self.supervisor.children.append(child)
+        child.start(self.start)
+        self.supervisor.kill('toy.one')
+        self.wait_for(lambda: child.state == 'starting')
+        child.watch(self.start)
+        other = self.spawn_other()
+        child.process.pid = other.pid
+        self.assertRaises(supervisor.NotRunning, self.supervisor.kill, 'toy.one')
+        self.assert_runs(other)
+
+    def start(self, module, options, output):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, writer)
+        try:
+            return self.launch(module, options, output, reader)
+        finally:
+            os.close(reader)
+
+    def test_one_is_started_while_it_stops(self):
+        """It is started when it has stopped: two of them would do the same work."""
+        fifo = os.path.join(self.directory, 'fifo')
+        os.mkfifo(fifo)
+
+        def launch(module, options, output, end):
+            return subprocess.Popen(
+                ['bash', '-c', SLOW, fifo], stdout=output, stderr=output, start_new_session=True
+            )
+
+        self.supervisor = supervisor.Supervisor(launch)
+        self.addCleanup(self.supervisor.stop)
+        # A process that waits for the pipe ends with it.
+        pipe = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, pipe)
+        self.add('toy.one')
+        hold = runtime.spawn(self.supervisor.hold, 'toy.one')
+        self.wait_for(lambda: 'stopping' in self.log('toy.one'))
+        release = runtime.spawn(self.supervisor.release, 'toy.one')
+        release.join(SILENT_S)
+        has_waited = release.is_alive()
+        os.write(pipe, b'go\n')
+        hold.join()
+        release.join()
+        self.wait_for(lambda: self.log('toy.one').count('ready') == 2)
+        self.assertTrue(has_waited)
+        self.assertEqual(['ready', 'stopping', 'ended', 'ready'], self.log('toy.one').split())
+        self.supervisor.kill('toy.one')
 
     def test_an_unknown_one(self):
         self.add('toy.one')
