@@ -22,8 +22,6 @@ from nova_lite.virt import pci
 from nova_lite.virt import topology
 
 Core: typing.TypeAlias = tuple[int, ...]
-# Sets of NUMA nodes that are tried for the devices of one guest.
-MOST_SETS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,21 +130,26 @@ def _with_devices(
     first: parts of nodes, which are taken if they are near to devices
     """
     sockets = {room.node.id: room.node.socket for room in left.nodes}
-    every = device_fitting.Near(frozenset(sockets), sockets)
-    found = device_fitting.choose(left.devices, guest.devices, every)
+    question = device_fitting.Question(left.devices, guest.devices)
+    found = question.choose(device_fitting.Near(frozenset(sockets), sockets))
     if isinstance(found, str):
         return Misfit(found)
-    policies = {request.policy for request in guest.devices}
-    for strict in (True, False) if guest_pci.PREFERRED in policies else (False,):
+    is_preferred = guest_pci.PREFERRED in {request.policy for request in guest.devices}
+    reason = ''
+    for strict in (True, False) if is_preferred else (False,):
+        # A preference that cannot be met leaves half of the tries.
+        keep = device_fitting.MOST_TRIES // 2 if strict else 0
         reason = ''
-        sets = itertools.islice(_node_sets(left, guest, sockets), MOST_SETS)
-        for nodes in itertools.chain([None], sets):
+        for nodes in itertools.chain([None], _node_sets(left, guest, sockets)):
+            if question.tries <= keep:
+                reason = device_fitting.UNFINISHED
+                break
             cells = first if nodes is None else matching.run(nodes)
             if isinstance(cells, Misfit):
+                question.tries -= device_fitting.TRIES_OF_SET
                 continue
             used = frozenset(cell.node for cell in cells)
-            near = device_fitting.Near(used, sockets, strict)
-            found = device_fitting.choose(left.devices, guest.devices, near)
+            found = question.choose(device_fitting.Near(used, sockets, strict), keep=keep)
             if not isinstance(found, str):
                 return topology.Held(cells, guest.request, found)
             reason = reason or found

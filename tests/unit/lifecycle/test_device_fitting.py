@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import testtools
 
 from nova_lite import runtime
+from nova_lite.lifecycle import device_fitting
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.virt import pci
@@ -217,3 +218,77 @@ class DeviceTests(testtools.TestCase):
         self.assertIsInstance(found, fitting.Misfit)
         self.assertIsInstance(self.fit(guest(gpus(4, 'required'), sizes=[2] * 4)), topology.Held)
         self.assertLess(runtime.cpu_time() - began, 2)
+
+    def test_many_devices_of_several_aliases(self):
+        """As many virtual functions as a profile may have."""
+        devices = tuple(
+            pci.Device(
+                f'{card:04x}:00:{n // 8:02x}.{n % 8}', '15b3', '101e', pci.VF, 0, f'card{card}'
+            )
+            for card in range(8)
+            for n in range(256)
+        )
+        self.host = topology.Host(self.host.nodes, devices)
+        began = runtime.cpu_time()
+        found = self.fit(guest(*(guest_pci.Request(name, 1000, (FUNCTION,)) for name in 'ab')))
+        self.assertEqual(2000, len({address for _name, address in found.devices}))
+        self.assertLess(runtime.cpu_time() - began, 2)
+        found = self.fit(guest(*(guest_pci.Request(name, 1025, (FUNCTION,)) for name in 'ab')))
+        self.assertIn('no devices are free for all of', found.reason)
+
+
+# Numbers of virtual functions, of which the first two are too many for 4 nodes without 5 cards.
+MANY = 30, 20, 6
+
+
+class CardTests(testtools.TestCase):
+    """Cards and their virtual functions, which exclude each other, on eight nodes."""
+
+    def setUp(self):
+        super().setUp()
+        devices = []
+        for card in range(16):
+            address, node = f'0000:{card:02x}:00.0', card // 2
+            devices.append(pci.Device(address, '15b3', '1021', pci.PF, node))
+            for n in range(16):
+                function = f'0000:{card:02x}:{1 + n // 8:02x}.{n % 8}'
+                devices.append(pci.Device(function, '15b3', '101e', pci.VF, node, address))
+            devices.append(pci.Device(f'0000:{card:02x}:10.0', '10de', '2330', node=node))
+        self.rooms = fitting.rooms(topology.Host(test_fitting.nfv_host(8).nodes, tuple(devices)))
+
+    def requests(self, cards, *functions, policy='required'):
+        requests = [guest_pci.Request('card', cards, (CARD,), policy)]
+        for index, count in enumerate(functions):
+            # The last one has most choice, so that it hides that the others have too little.
+            specs = (FUNCTION, GPU) if index > 1 else (FUNCTION,)
+            requests.append(guest_pci.Request(f'vf{index}', count, specs, policy))
+        return requests
+
+    def fit(self, *counts, policy='required'):
+        wanted = guest(*self.requests(*counts, policy=policy), sizes=[1] * 4)
+        return fitting.fit(self.rooms, wanted, ONE)
+
+    def test_what_cannot_be_is_known_without_trying_all(self):
+        self.assertIn('no devices are free for all of', self.fit(16, 16).reason)
+        self.assertIsInstance(self.fit(5, 48), topology.Held)
+        self.assertIsInstance(self.fit(5, 60, policy='preferred'), topology.Held)
+
+    def test_a_question_has_one_budget(self):
+        for policy in ('required', 'preferred'):
+            question = device_fitting.Question(
+                self.rooms.devices, self.requests(5, *MANY, policy=policy)
+            )
+            sockets = dict.fromkeys(range(8), 0)
+            answers = set()
+            for nodes in itertools.combinations(range(8), 4):
+                near = device_fitting.Near(frozenset(nodes), sockets, strict=True)
+                answers.add(question.choose(near))
+            with self.subTest(policy):
+                self.assertLessEqual(-70 * (device_fitting.TRIES_OF_SET + 1), question.tries)
+                self.assertIn(device_fitting.UNFINISHED, answers)
+
+    def test_a_search_that_ends_says_so(self):
+        self.assertEqual(device_fitting.UNFINISHED, self.fit(5, *MANY).reason)
+
+    def test_a_preference_leaves_tries_to_do_without(self):
+        self.assertIsInstance(self.fit(5, *MANY, policy='preferred'), topology.Held)
