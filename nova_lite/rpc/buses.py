@@ -1,6 +1,9 @@
 """Buses of oslo.messaging, and what is known of each."""
 
 import collections.abc
+import errno
+import socket
+import ssl
 import typing
 import weakref
 
@@ -12,8 +15,23 @@ import oslo_messaging
 PREFIX = 'nova-lite+'
 # The exchange at which consumers of nova's notifications look for them.
 NOTIFICATIONS = 'nova'
-# Errors of a connection that cannot be opened.
+# Errors of a connection that cannot be opened. Every OSError is among them.
 LOST = (kombu_exceptions.OperationalError, *pyamqp.Transport.connection_errors)
+# Errors of the system that concern connections, by class and by number. A socket that another
+# thread has closed is EBADF. One that takes no message in time is EAGAIN.
+_OF_CONNECTIONS = (ConnectionError, TimeoutError, socket.gaierror, socket.herror, ssl.SSLError)
+_NUMBERS = (
+    errno.EADDRNOTAVAIL,
+    errno.EAGAIN,
+    errno.EBADF,
+    errno.EHOSTDOWN,
+    errno.EHOSTUNREACH,
+    errno.ENETDOWN,
+    errno.ENETRESET,
+    errno.ENETUNREACH,
+    errno.ENOBUFS,
+    errno.ENOTCONN,
+)
 # Tries to reach a broker before a call fails.
 TRIES = 2
 
@@ -43,6 +61,16 @@ class Queues(str):
 
 
 _open: weakref.WeakKeyDictionary[oslo_messaging.Transport, Bus] = weakref.WeakKeyDictionary()
+
+
+def is_of_connection(error: Exception) -> bool:
+    """Return whether one of LOST concerns a connection, and not a file for example.
+
+    amqp raises an OSError without a number when the broker closes the connection.
+    """
+    if not isinstance(error, OSError) or isinstance(error, _OF_CONNECTIONS):
+        return True
+    return error.errno is None or error.errno in _NUMBERS
 
 
 def note(transport: oslo_messaging.Transport, bus: Bus) -> oslo_messaging.Transport:

@@ -201,8 +201,7 @@ class Interface:
         if timeout:
             options['timeout'] = timeout
             silence = self._client.conf.rpc_response_timeout
-            if declared.rpc_silence:
-                silence = min(silence, declared.rpc_silence)
+            silence = min(silence, declared.rpc_silence or silence)
             if timeout > silence:
                 options['call_monitor_timeout'] = silence
         is_call = declared.rpc_kind == 'call'
@@ -239,6 +238,8 @@ class Interface:
                 service=self.topic, reason='no daemon serves its queue'
             ) from error
         except (oslo_messaging.MessageDeliveryFailure, *buses.LOST) as error:
+            if not buses.is_of_connection(error):
+                raise
             raise exception.BusUnavailable(service='The message bus', reason=error) from error
         except oslo_messaging.RemoteError as error:
             if error.exc_type == 'UnsupportedVersion':

@@ -1,6 +1,12 @@
 """Both ends of a declared interface, over the embedded bus."""
 
+import errno
+import socket
+import ssl
+
+from amqp import exceptions as amqp_exceptions
 import fixtures
+from kombu import exceptions as kombu_exceptions
 import oslo_messaging
 import testtools
 
@@ -61,6 +67,34 @@ class Toy:
     def nudge(self, ctxt, host, thing):
         self.seen.append((host, thing))
         self.nudged.set()
+
+
+# What amqp, kombu and the system raise for a connection to a broker.
+LOST = (
+    kombu_exceptions.OperationalError('refused'),
+    amqp_exceptions.RecoverableConnectionError('unknown error'),
+    amqp_exceptions.ConnectionForced('shut down'),
+    ConnectionRefusedError(errno.ECONNREFUSED, 'Connection refused'),
+    BrokenPipeError(errno.EPIPE, 'Broken pipe'),
+    TimeoutError('timed out'),
+    socket.gaierror(socket.EAI_AGAIN, 'Temporary failure in name resolution'),
+    ssl.SSLEOFError(8, 'EOF occurred in violation of protocol'),
+    OSError('Server unexpectedly closed connection'),
+    OSError(errno.EHOSTUNREACH, 'No route to host'),
+    OSError(errno.ENETUNREACH, 'Network is unreachable'),
+    # Another thread has closed the socket.
+    OSError(errno.EBADF, 'Bad file descriptor'),
+    # The socket did not take a message in time.
+    OSError(errno.EAGAIN, 'Resource temporarily unavailable'),
+)
+# What concerns no connection.
+LOCAL = (
+    OSError(errno.ENOENT, 'No such file or directory'),
+    OSError(errno.EACCES, 'Permission denied'),
+    OSError(errno.ENOSPC, 'No space left on device'),
+    OSError(errno.EMFILE, 'Too many open files'),
+    ChildProcessError(errno.ECHILD, 'No child processes'),
+)
 
 
 class AnyToyAPI(rpc.Interface):
@@ -249,6 +283,16 @@ class InterfaceTest(testtools.TestCase):
         error = self.assertRaises(exception.Unavailable, self.client.add, self.ctxt, 'stranger', 1)
         self.assertIn('no daemon serves its queue', str(error))
         self.assertIsNone(self.client.nudge(self.ctxt, 'stranger', None))
+
+    def test_only_errors_of_connections_are_an_outage_of_the_bus(self):
+        for error in (*LOST, *LOCAL):
+
+            def fail(*_args, error=error, **_kwargs):
+                raise error
+
+            expected = exception.BusUnavailable if error in LOST else type(error)
+            with self.subTest(repr(error)):
+                self.assertRaises(expected, self.client._answer, fail, self.ctxt, 'add', {})
 
     def test_a_lost_call_ends_with_the_response_timeout(self):
         self.conf.set_override('rpc_response_timeout', 1)
