@@ -3,7 +3,11 @@
 from oslo_utils import versionutils
 from oslo_versionedobjects import fields
 
+from nova_lite import exception
 from nova_lite.objects import base
+
+# A guest without the devices would look as if it had what its flavor promises.
+NO_DEVICES = 'Finish the upgrade first: a service does not support flavors with PCI devices.'
 
 
 @base.Registry.register
@@ -44,5 +48,6 @@ class Flavor(base.Object):
 
     def obj_make_compatible(self, primitive: base.Data, target_version: str) -> None:
         super().obj_make_compatible(primitive, target_version)
-        if versionutils.convert_version_to_tuple(target_version) < (1, 1):
-            primitive.pop('devices', None)
+        old = versionutils.convert_version_to_tuple(target_version) < (1, 1)
+        if old and primitive.pop('devices', None):
+            raise exception.TooOld(NO_DEVICES)

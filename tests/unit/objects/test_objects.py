@@ -8,6 +8,7 @@ from oslo_versionedobjects import fields
 from oslo_versionedobjects import fixture
 import testtools
 
+from nova_lite import exception
 from nova_lite import objects
 from nova_lite import runtime
 from nova_lite.objects import base
@@ -117,6 +118,18 @@ def full_parts():
         'current_cell': UUID,
         'check_type': 'rebuild',
     }
+
+
+class FlavorTest(testtools.TestCase):
+    def test_devices_are_not_lost_on_the_way_to_an_older_service(self):
+        plain = flavor.Flavor(**FLAVOR)
+        sent = plain.obj_to_primitive('1.0')
+        self.assertEqual('1.0', sent['nova_lite.version'])
+        self.assertEqual(FLAVOR, sent['nova_lite.data'])
+        devices = [{'count': 1, 'alias': 'nic', 'specs': [], 'policy': None}]
+        asking = flavor.Flavor(**FLAVOR, devices=devices)
+        error = self.assertRaises(exception.TooOld, asking.obj_to_primitive, '1.0')
+        self.assertIn('Finish the upgrade first', str(error))
 
 
 class RequestSpecTest(testtools.TestCase):
