@@ -2,7 +2,12 @@
 
 Only guests of servers of this host are concerned: `audit` removes guests of other hosts' servers.
 Guests are not started: such a server is in ERROR, and its user decides what to do.
+
+A guest that left is restored, unless the server's guest is beside it: a confirmation has not
+removed it. That happens after a resize on the same host, or when the server has returned.
 """
+
+from collections.abc import Container
 
 from oslo_log import log
 
@@ -45,6 +50,9 @@ class MoveAudit:
         ended = self._site.conductor.ended_moves(
             context.admin(), instances=sorted({guest.uuid for _host, guest in suspects})
         )
+        if not ended:
+            return
+        replaced = self._replaced(guests, ended)
         for host, guest in suspects:
             if guest.uuid in ended:
                 LOG.warning(
@@ -52,7 +60,11 @@ class MoveAudit:
                     guest.uuid,
                     guest.node,
                 )
-                work = self._take_back(guest, ended[guest.uuid])
+                work = (
+                    self._forget(guest)
+                    if guest in replaced
+                    else self._take_back(guest, ended[guest.uuid])
+                )
                 self._site.jobs.run((host, guest.uuid), work)
 
     def _suspects(self, node: str, found: list[model.Guest]) -> list[model.Guest]:
@@ -65,6 +77,39 @@ class MoveAudit:
             if job.verb is model.Verb.LIVE_MIGRATE
         }
         return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
+
+    def _replaced(
+        self, guests: dict[tuple[str, str], list[model.Guest]], ended: Container[str]
+    ) -> list[model.Guest]:
+        """Return departed guests of moves that were confirmed, beside guests of the same servers.
+
+        A move that is not confirmed may be reverted, and needs the departed guest.
+        """
+        beside = [
+            guest
+            for found in guests.values()
+            for guest in found
+            if guest.role is model.Role.DEPARTED
+            and guest.uuid in ended
+            and any(
+                other.uuid == guest.uuid and other.role is model.Role.RESIDENT for other in found
+            )
+        ]
+        if not beside:
+            return []
+        confirmed = self._site.conductor.confirmed_moves(
+            context.admin(), moves=sorted(guest.last_move for guest in beside)
+        )
+        return [guest for guest in beside if guest.last_move in confirmed]
+
+    def _forget(self, guest: model.Guest) -> guest_work.Work[None]:
+        """Remove a departed guest of a confirmed move, and no other; work for `guest_work`."""
+        yield from self._ended(
+            guest,
+            self._site.driver.confirm_migration(
+                guest.node, guest.uuid, guest.last_move, key=f'audit/{runtime.new_uuid()}'
+            ),
+        )
 
     def _take_back(self, guest: model.Guest, newest: str) -> guest_work.Work[None]:
         """Undo the guest's move; work for `guest_work`. newest: uuid of the server's newest move"""
@@ -79,6 +124,10 @@ class MoveAudit:
             job = driver.revert_migration(
                 guest.node, guest.uuid, guest.last_move, key=key, power_on=False
             )
+        yield from self._ended(guest, job)
+
+    def _ended(self, guest: model.Guest, job: model.Job) -> guest_work.Work[None]:
+        """Await a job. A failure is retried by the next audit."""
         try:
             yield from guest_work.ended(job)
         except exception.DriverError as error:

@@ -82,3 +82,8 @@ def ended_moves(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, st
         for row in newest.values()
         if row.status in states.MIGRATION_OVER
     }
+
+
+def confirmed_moves(connection: sa.Connection, uuids: Iterable[str]) -> list[str]:
+    """See ConductorAPI.confirmed_moves."""
+    return migrations.ended_at_destination(connection, uuids)

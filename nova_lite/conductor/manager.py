@@ -368,6 +368,9 @@ class CellConductor:
     def ended_moves(self, ctxt: context.RequestContext, instances: list[str]) -> dict[str, str]:
         return self.db.read(live_reports.ended_moves, instances)
 
+    def confirmed_moves(self, ctxt: context.RequestContext, moves: list[str]) -> list[str]:
+        return self.db.read(live_reports.confirmed_moves, moves)
+
     def evacuations_from(
         self, ctxt: context.RequestContext, hosts: list[str]
     ) -> list[methods.Evacuation]:

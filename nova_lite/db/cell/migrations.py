@@ -27,6 +27,7 @@ UNDONE = [
     )
 ]
 OVER = [str(status) for status in states.MIGRATION_OVER]
+STAYED = [str(states.MigrationStatus.CONFIRMED), str(states.MigrationStatus.COMPLETED)]
 _OPEN = TABLE.c.status.not_in(OVER)
 _NEWEST = (
     sa.select(TABLE)
@@ -60,6 +61,12 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return one migration by uuid, or None."""
     return rows.find(connection, TABLE, uuid=uuid)
+
+
+def ended_at_destination(connection: sa.Connection, uuids: Iterable[str]) -> list[str]:
+    """Return the subset of migrations that no one can revert, as their servers have stayed."""
+    found = rows.every(connection, TABLE, uuid=list(uuids), status=STAYED)
+    return [row.uuid for row in found]
 
 
 def update(

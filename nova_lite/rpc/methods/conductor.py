@@ -374,6 +374,10 @@ class ConductorAPI(rpc.Interface):
     def ended_moves(self, ctxt: Ctxt, instances: list[str]) -> dict[str, str]:
         """Return {server uuid: uuid of its newest migration}, of migrations that have ended."""
 
+    @rpc.call(since='1.0')
+    def confirmed_moves(self, ctxt: Ctxt, moves: list[str]) -> list[str]:
+        """Return the subset of migrations that have ended at their destination for good."""
+
     # ---- evacuation ----
 
     @rpc.call(since='1.0', timeout=HEARTBEAT)

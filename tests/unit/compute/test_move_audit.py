@@ -1,5 +1,7 @@
 """Guests that ended moves left half done, as their host's audit finds them."""
 
+import dataclasses
+
 import testtools
 
 from nova_lite import runtime
@@ -34,6 +36,17 @@ class MoveAuditTest(testtools.TestCase):
         ticket = driver.pre_live_migration('host-2', spec, self.move, key='p').result['ticket']
         driver.live_migrate('host-1', self.uuid, self.move, key='l', ticket=ticket)
 
+    def resize(self):
+        """The guest is resized on its host, which keeps the former one for a revert."""
+        driver = self.cell.driver
+        spec = driver.get_guest('host-1', self.uuid).spec
+        given = driver.migrate_out('host-1', self.uuid, self.move, key='o').result['handover']
+        spec = dataclasses.replace(spec, memory_mb=2 * spec.memory_mb)
+        driver.finish_migration('host-1', spec, given, key='f', power_on=True)
+
+    def roles(self):
+        return {str(guest.role) for guest in self.cell.driver.list_guests('host-1')}
+
     def role(self):
         return self.cell.driver.get_guest('host-1', self.uuid).role
 
@@ -56,6 +69,35 @@ class MoveAuditTest(testtools.TestCase):
         self.cell.db.write(_place, self.uuid, 'host-2')
         self.cell.compute.audit()
         self.assertNotIn('incoming', str(self.cell.guests().get(self.uuid)))
+
+    def test_a_guest_that_is_kept_beside_the_servers_is_dropped_once_its_move_is_confirmed(self):
+        """The confirmation did not wait for the host, so nothing else removes the guest."""
+        self.resize()
+        self.recorded('finished')
+        for status, left in (
+            ('finished', {'resident', 'departed'}),
+            ('error', {'resident', 'departed'}),
+            ('confirmed', {'resident'}),
+        ):
+            self.cell.db.write(migrations.update, self.move, {'status': status})
+            self.cell.compute.audit()
+            self.assertEqual(left, self.roles(), status)
+
+    def test_a_guest_that_is_kept_beside_one_that_has_returned_is_dropped(self):
+        """A later move has brought the server back before the guest was removed."""
+        self.resize()
+        self.recorded('confirmed')
+        kept, self.move = self.move, runtime.new_uuid()
+        self.recorded('running')
+        self.cell.compute.audit()
+        self.assertEqual({'resident', 'departed'}, self.roles())
+        self.cell.db.write(migrations.update, self.move, {'status': 'completed'})
+        self.cell.db.write(migrations.update, kept, {'status': 'finished'})
+        self.cell.compute.audit()
+        self.assertEqual({'resident', 'departed'}, self.roles())
+        self.cell.db.write(migrations.update, kept, {'status': 'confirmed'})
+        self.cell.compute.audit()
+        self.assertEqual({'resident'}, self.roles())
 
 
 def _place(connection, uuid, host):

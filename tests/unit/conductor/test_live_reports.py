@@ -175,6 +175,13 @@ class EndedMovesTest(LiveTestCase):
         self.migration(uuid, status='running')
         self.assertEqual({}, self.conductor.ended_moves(context.admin(), [uuid]))
 
+    def test_those_that_are_confirmed(self):
+        _ctxt, uuid = self.server()
+        statuses = ('confirmed', 'completed', 'finished', 'reverted', 'error')
+        moves = [self.migration(uuid, status=status) for status in statuses]
+        found = self.conductor.confirmed_moves(context.admin(), [*moves, runtime.new_uuid()])
+        self.assertEqual(set(moves[:2]), set(found))
+
 
 class EvacuationsTest(LiveTestCase):
     def test_what_a_host_has_to_clean(self):
