@@ -106,7 +106,8 @@ def confirm_reset(req: request.Request, server: server_access.Server) -> None:
     """Confirm the resize of a server whose state was just reset, if there is one.
 
     The resize can no longer be confirmed or reverted by its user. If another saga has the server,
-    an audit of the super-conductor confirms the resize later.
+    or a database does not answer, an audit of the super-conductor confirms the resize later: the
+    reset has taken place, so that the request does not fail any more.
     """
     try:
         migration = finished(server)
@@ -115,8 +116,8 @@ def confirm_reset(req: request.Request, server: server_access.Server) -> None:
         )
     except NotResized:
         return
-    except (exception.Conflict, exception.NotFound) as error:
-        LOG.info('Not confirming the resize of server %s yet: %s', server.uuid, error)
+    except exception.NovaLiteError as error:
+        LOG.warning('Not confirming the resize of server %s yet: %s', server.uuid, error)
         return
     moves.run_saga(req, uuid)
 
