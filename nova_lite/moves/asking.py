@@ -98,7 +98,7 @@ def ask(
     host = arguments['host']
     if not scope.undoing:
         require_up_or_retry(scope, host, known=known)
-    elif is_given_up(_service(scope, host)):
+    elif _is_given_up(_service(scope, host)):
         raise _down(host)
     return _call(scope, method, arguments)
 
@@ -169,7 +169,7 @@ def require_not_forced_down(scope: scopes.Scope, host: str, *, known: Known | No
     conductor was restarted.
     """
     service = _service(scope, host, known)
-    if service is not None and is_given_up(service):
+    if service is not None and _is_given_up(service):
         raise _down(host)
     _require_up_or_retry(scope, host, service)
 
@@ -195,7 +195,7 @@ def _service(scope: scopes.Scope, host: str, known: Known | None = None) -> rows
     return cell.db.read(services.find, host)
 
 
-def is_given_up(service: rows.Row | None) -> bool:
+def _is_given_up(service: rows.Row | None) -> bool:
     """Return whether a host is forced down or removed, so that it will not report."""
     return service is None or service.forced_down
 

@@ -4,7 +4,7 @@ After a move between cells the source is in another cell, whose hidden records o
 are purged (reference/nova/cross-cell-resize 5 and 7).
 
 The first transaction is the pivot, because a guest that the source has dropped cannot be
-restored. The source's audit removes a guest that the source could not drop.
+restored. If the source is not up, its audit removes the guest once the host is back.
 """
 
 import typing
@@ -18,6 +18,7 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import services
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
@@ -92,15 +93,18 @@ class ConfirmResize(move.Move[resized.Ends]):
         return began
 
     def clean(self) -> asking.Reply | saga.Skipped:
-        """Remove the guest that the source keeps, unless the source is forced down or removed.
+        """Remove the guest that the source keeps, unless the source is not up.
 
-        Such a host is not awaited, so that a server whose state was reset can be evacuated.
+        Such a host is not awaited, because it may be down for long: a server whose state was reset
+        can be evacuated at once. The audits of the host remove the guest: `compute.audit`, or
+        `compute.move_audit` if the server is on that host.
         """
         cell, asked = self.source.cell, resized.asked(self.scope, self.source, CLEAN)
         known = cell.read(asking.services_of, [asked['host']])
-        if asking.is_given_up(known[asked['host']]):
+        service, down_time_s = known[asked['host']], self.scope.world.conf.service_down_time
+        if service is None or not services.is_up(service, down_time_s):
             LOG.info(
-                'Confirming resize %s without its source %s, which is forced down or removed',
+                'Confirming resize %s without its source %s, which is not up',
                 self.scope.migration_uuid,
                 asked['host'],
             )

@@ -26,6 +26,7 @@ OPTIONS = {
 SAMPLED = 5
 # By when the audit of a host that was forced down has removed the guest that it kept.
 AUDITED_S = 150
+RETURN = 'return of the source'
 # The moves that wait, by their names: how each is asked for.
 WAITING = {
     'resize': lambda test: test.resize_avoiding(FAR, SOURCE),
@@ -36,6 +37,8 @@ WAITING = {
 # What follows, by name, and the states after which it may: each ends with the server at rest.
 FOLLOWING = {
     'nothing': (lambda test: None, ('active', 'error')),
+    # The source had failed before the reset.
+    RETURN: (lambda test: test.moving.come_back(SOURCE), ('active', 'error')),
     'confirm': (lambda test: test.act('confirmResize', status=409), ('active', 'error')),
     'revert': (lambda test: test.act('revertResize', status=409), ('active', 'error')),
     'delete': (lambda test: test.delete(test.server), ('active', 'error')),
@@ -71,6 +74,9 @@ class ResetWaitingTest(testscenarios.WithScenarios, base.CloudTest):
     def test_reset(self):
         for name in saga_faults.sample(self.allowed(), self.number, every=SAMPLED):
             with self.noted(f'after the reset: {name}'):
+                self.wait()
+                if name == RETURN:
+                    self.moving.fail(SOURCE)
                 self.reset()
                 FOLLOWING[name][0](self)
                 self.check()
@@ -87,14 +93,16 @@ class ResetWaitingTest(testscenarios.WithScenarios, base.CloudTest):
             error.add_note(note)
             raise
 
-    def reset(self):
-        """Boot a server with a port and a volume, let its move wait, and reset the state."""
+    def wait(self):
+        """Boot a server with a port and a volume, and let its move wait."""
         self.server = self.moving.boot_full(availability_zone=f'nova:{SOURCE}')
         WAITING[self.waiting](self)
         found = self.cloud.wait(self.server, 'VERIFY_RESIZE')
         self.moving.wait_idle(self.server)
         self.here, self.flavor = found.compute_host, found.flavor.name
         self.move = self.moving.migration(self.server)['uuid']
+
+    def reset(self):
         self.act('os-resetState', {'state': self.state})
         self.assertEqual(self.state.upper(), self.status(self.server))
 

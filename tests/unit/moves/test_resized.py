@@ -1,5 +1,10 @@
 """Steps of a confirmation and of a revert, one by one; see moves_base."""
 
+import datetime
+
+from nova_lite import runtime
+from nova_lite import saga
+from nova_lite.db.cell import services
 from nova_lite.moves import confirm
 from nova_lite.moves import revert
 from nova_lite.states import transitions
@@ -9,15 +14,30 @@ SOURCE, DEST = moves_base.SOURCE, moves_base.DEST
 
 
 class ResizedTest(moves_base.MoveTestCase):
-    def test_confirm(self):
-        migration = self.resized()
-        made = self.make(
+    def confirm(self, migration):
+        return self.make(
             confirm.ConfirmResize,
             transitions.CONFIRM_RESIZE,
             'confirmResize',
             migration=migration,
             status='confirming',
         )
+
+    def test_a_source_that_is_not_up_is_not_awaited(self):
+        """Its audits remove the guest. Until then the server could not be evacuated."""
+        made = self.confirm(self.resized())
+        self.do(made, moves_base.until(made, confirm.CLEAN))
+        clean, *_rest = moves_base.since(made, confirm.CLEAN)
+        service = self.cell.db.read(services.find, SOURCE)
+        long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
+        for values in ({'last_seen_up': long_ago}, {'forced_down': True}):
+            self.cell.db.write(services.update, service.uuid, values)
+            self.assertIsInstance(clean.do(), saga.Skipped, values)
+        self.assertIn((SOURCE, 'departed', 4), self.cell.guests()[self.server])
+
+    def test_confirm(self):
+        migration = self.resized()
+        made = self.confirm(migration)
         self.do(made, made.steps(), times=2)
         self.assertEqual(('active', None, DEST), self.cell.state(self.server))
         self.assertEqual('confirmed', self.status(migration))
