@@ -1,6 +1,6 @@
 """[pci]device_spec: the PCI devices of hosts that guests can have, in nova's format.
 
-Without the option guests can have all devices.
+Without the option guests can have all devices, and by one without entries ("[]") they have none.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,11 @@ class Spec:
 
 
 def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
-    """Return the specs of the option. Raise PciConfigInvalidSpec."""
+    """Return the specs of the option; if it is unset, one of all devices.
+
+    Raise PciConfigInvalidSpec.
+    """
+    lines = [*lines] or ['{}']
     found: list[Spec] = []
     for line in lines:
         try:
@@ -72,8 +76,6 @@ def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
 
 def offered(devices: tuple[pci.Device, ...], specs: tuple[Spec, ...]) -> tuple[pci.Device, ...]:
     """Return the devices that guests can have; the first spec that fits a device describes it."""
-    if not specs:
-        return devices
     found = ((next((s for s in specs if s.fits(device)), None), device) for device in devices)
     return tuple(spec.apply(device) for spec, device in found if spec is not None)
 

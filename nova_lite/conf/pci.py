@@ -24,6 +24,6 @@ OPTS: list[cfg.Opt] = [
         help='PCI devices of the hosts that servers can have, as a JSON object with the keys vendor_id, '
         'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
         'and function) and live_migratable (yes or no), or a list of such objects. It may be given '
-        'several times. Unset: all devices of the profile.',
+        'several times. Unset: all devices of the profile. An empty list: none.',
     ),
 ]

@@ -29,6 +29,11 @@ class DeviceSpecTest(testtools.TestCase):
     def test_without_the_option_all_are_offered(self):
         self.assertEqual(DEVICES, offered())
 
+    def test_no_entries_offer_nothing(self):
+        self.assertEqual((), offered([]))
+        self.assertEqual((), offered([], []))
+        self.assertEqual((GPU,), offered([], {'product_id': '2330'}))
+
     def test_fits(self):
         for entry, expected in (
             ({}, DEVICES),
