@@ -2,6 +2,7 @@
 
 import collections
 from collections.abc import Iterator
+import dataclasses
 
 from nova_lite import exception
 from nova_lite import states
@@ -87,17 +88,39 @@ def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 
 def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
-    """I13: a server at rest that asks for NUMA nodes or PCI devices holds parts of its host."""
-    described = {node.hypervisor_hostname for node in _nodes(snapshot) if _host(node) is not None}
+    """I13: a server at rest that asks for NUMA nodes or devices holds such parts of its host."""
+    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
     there = _held(snapshot)
     for _cell, row in snapshot.resting():
-        if row.node not in described or row.vm_state in FAILED:
+        host = hosts.get(row.node)
+        if host is None or row.vm_state in FAILED:
             continue
         guest = _guest(row)
         parts = there.get(row.node, {}).get(row.uuid, set())
         if guest.has_parts and guest.request not in {held.request for held in parts}:
             wanted = 'NUMA nodes' if guest.nodes else 'PCI devices'
             yield Finding('I13', f'server {row.uuid}', f'asks for {wanted}, has none on {row.node}')
+        for held in (held for held in parts if held.request == guest.request):
+            for alias, address in _misfits(host, guest, held):
+                what = f'holds PCI device {address} of {row.node}, which does not fit alias {alias}'
+                yield Finding('I13', f'server {row.uuid}', what)
+
+
+def _misfits(
+    host: topology.Host, guest: constraints.Constraints, held: topology.Held
+) -> Iterator[tuple[str, str]]:
+    """Yield (alias, address) of held devices of the host that are not such as were asked for.
+
+    Whether they can migrate live is not looked at, since the options of the host may change it.
+    """
+    devices = {device.address: device for device in host.devices}
+    for alias, address in held.devices:
+        specs = (spec for each in guest.devices if each.name == alias for spec in each.specs)
+        device = devices.get(address)
+        if device is not None and not any(
+            dataclasses.replace(spec, live_migratable=None).fits(device) for spec in specs
+        ):
+            yield alias, address
 
 
 def _nodes(snapshot: observed.Snapshot) -> Iterator[rows.Row]:

@@ -55,9 +55,12 @@ class Constraints:
 
     @functools.cached_property
     def request(self) -> str:
-        """Return a name of the parts: equal topologies and devices have equal names."""
+        """Return a name of the parts: equal topologies and requests have equal names.
+
+        A rebuild does not change it.
+        """
         name = repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
-        devices = [(each.name, each.count) for each in self.devices]
+        devices = [each.kept for each in self.devices]
         return f'{name}, devices {devices}' if devices else name
 
 

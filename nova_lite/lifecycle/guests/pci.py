@@ -20,6 +20,7 @@ from nova_lite.virt import pci
 
 ALIAS = 'pci_passthrough:alias'
 POLICIES = REQUIRED, LEGACY, PREFERRED, SOCKET = 'required', 'legacy', 'preferred', 'socket'
+_AFFINITY = 'pci_numa_affinity_policy'
 _ID = re.compile('[0-9a-fA-F]{4}')
 _KEYS = (
     'name', 'vendor_id', 'product_id', 'capability_type', 'device_type', 'numa_policy',
@@ -52,20 +53,25 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A request for `count` devices that each fit one of `specs`. policy: the NUMA affinity"""
+    """A request for `count` devices that each fit one of `specs`.
+
+    policy: the NUMA affinity
+    kept_policy: the one that flavor and alias ask for without the image; a rebuild keeps it
+    """
 
     name: str
     count: int
     specs: tuple[Spec, ...]
     policy: str = LEGACY
+    kept_policy: str = LEGACY
 
     def fits(self, device: pci.Device) -> bool:
         return any(spec.fits(device) for spec in self.specs)
 
     @property
-    def is_live_migratable(self) -> bool:
-        """Return whether a guest with these devices may migrate live."""
-        return all(spec.live_migratable for spec in self.specs)
+    def kept(self) -> tuple[object, ...]:
+        """Return what a rebuild keeps, and only a resize changes. Plain values."""
+        return self.name, self.count, self.kept_policy, [*map(dataclasses.astuple, self.specs)]
 
 
 class PciInvalidAlias(exception.Invalid):
@@ -167,6 +173,11 @@ def resolve(specs: asked.Values, known: Mapping[str, Plain]) -> list[Plain]:
     return found
 
 
+def are_live_migratable(devices: Iterable[Plain]) -> bool:
+    """Return whether a guest with these requests, as records have them, may migrate live."""
+    return all(spec.get('live_migratable') for request in devices for spec in request['specs'])
+
+
 def requests(guest: asked.Asked) -> tuple[Request, ...]:
     """Return the requests of a guest. Flavor and image go before the policies of aliases.
 
@@ -179,6 +190,7 @@ def requests(guest: asked.Asked) -> tuple[Request, ...]:
             count=plain['count'],
             specs=tuple(Spec(**spec) for spec in plain['specs']),
             policy=policy or plain['numa_policy'],
+            kept_policy=guest.spec(_AFFINITY) or plain['numa_policy'],
         )
         for plain in guest.devices
     )
@@ -186,8 +198,7 @@ def requests(guest: asked.Asked) -> tuple[Request, ...]:
 
 def _policy(guest: asked.Asked) -> str | None:
     """Return the NUMA affinity of the flavor or the image, or None."""
-    name = 'pci_numa_affinity_policy'
-    flavor, image = guest.spec(name) or None, guest.prop(name) or None
+    flavor, image = guest.spec(_AFFINITY) or None, guest.prop(_AFFINITY) or None
     if flavor and image and flavor != image:
         raise refusals.ImagePCINUMAPolicyForbidden()
     policy = flavor or image

@@ -13,6 +13,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_turns
+from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.moves import asking
 from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
@@ -195,8 +196,7 @@ class LiveChecks:
 
 def _require_movable_devices(row: rows.Row) -> None:
     """Raise MigrationPreCheckError for a server with PCI devices that cannot migrate live."""
-    specs = [spec for device in row.flavor.get('devices') or () for spec in device['specs']]
-    if not all(spec.get('live_migratable') for spec in specs):
+    if not guest_pci.are_live_migratable(row.flavor.get('devices') or ()):
         raise exception.MigrationPreCheckError(
             reason='non-VIF related PCI requests for instance are not allowed for live migration.'
         )

@@ -9,14 +9,19 @@ from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.objects import guest_numa
 from nova_lite.virt import model
+from nova_lite.virt import topology
 from nova_lite.virt.sim import driver as sim_driver
 from nova_lite.virt.sim import profile
 
 LIMITS = {'VCPU': 4, 'MEMORY_MB': 4096, 'DISK_GB': 10}
 SMALL = {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 0}
 NOTHING = {'VCPU': 0, 'MEMORY_MB': 0, 'DISK_GB': 0}
+TWO_DEVICES = """
+hosts: [{pci: [{vendor_id: '10de', product_id: '2330'}, {vendor_id: '8086', product_id: '1111'}]}]
+"""
 BIG = {'VCPU': 4, 'MEMORY_MB': 512, 'DISK_GB': 0}
 
 
@@ -192,3 +197,23 @@ class NumaClaimsTest(testtools.TestCase):
         self.assertEqual(['node'], self.noted)
         self.claims.refresh('node', [], (), self.claims.held('node'))
         self.assertEqual(['node'] * 2, self.noted)
+
+
+class DeviceClaimsTest(testtools.TestCase):
+    def test_another_definition_of_an_alias(self):
+        """A resize in place gets other devices, though its alias has the same name."""
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_DEVICES))
+        self.addCleanup(driver.close)
+        made = claims.Claims(driver)
+        host = topology.Host((), driver.get_devices('node'))
+        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0)
+        found = []
+        for vendor_id, product_id in (('10de', '2330'), ('8086', '1111')):
+            specs = (guest_pci.Spec(vendor_id, product_id),)
+            wanted = constraints.Constraints(devices=(guest_pci.Request('gpu', 1, specs),))
+            ask = claims.Ask(wanted, host, fitting.Ratios())
+            made.claim('node', 'a', NOTHING, LIMITS, ask=ask)
+            found.append(made.with_nodes('node', spec, wanted).numa.devices)
+        first, second = (device.address for device in host.devices)
+        self.assertEqual([(('gpu', first),), (('gpu', second),)], found)

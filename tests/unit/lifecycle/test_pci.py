@@ -124,9 +124,30 @@ class RequestTest(testtools.TestCase):
         self.assertEqual(guest('gpu:1', GPU).request, guest('gpu:1', GPU).request)
         self.assertNotEqual(guest('gpu:1', GPU).request, guest('gpu:2', GPU).request)
 
+    def test_another_definition_is_another_request(self):
+        """A resize in place must not keep the devices of the old one."""
+        known = {guest('gpu:1', GPU).request}
+        for change in (
+            {'vendor_id': '8086'},
+            {'product_id': '1111'},
+            {'device_type': 'type-VF'},
+            {'live_migratable': 'yes'},
+            {'numa_policy': 'required'},
+        ):
+            known.add(guest('gpu:1', {**GPU, **change}).request)
+        known.add(guest('gpu:1', GPU, specs={'hw:pci_numa_affinity_policy': 'socket'}).request)
+        self.assertEqual(7, len(known))
+
+    def test_a_policy_of_the_image_does_not_change_the_name(self):
+        """A rebuild may bring another image, and keeps the devices."""
+        rebuilt = guest('gpu:1', GPU, hw_pci_numa_affinity_policy='socket')
+        self.assertEqual(guest('gpu:1', GPU).request, rebuilt.request)
+
     def test_live_migration(self):
-        (request,) = guest('gpu:1', GPU).devices
-        self.assertFalse(request.is_live_migratable)
-        (request,) = guest('gpu:1', {**GPU, 'live_migratable': 'yes'}).devices
-        self.assertTrue(request.is_live_migratable)
+        movable = {**GPU, 'live_migratable': 'yes'}
+        for expected, *definitions in ((False, GPU), (True, movable), (False, movable, GPU)):
+            found = pci.resolve({pci.ALIAS: 'gpu:1'}, of(*definitions))
+            self.assertEqual(expected, pci.are_live_migratable(found))
+        self.assertTrue(pci.are_live_migratable([]))
+        (request,) = guest('gpu:1', movable).devices
         self.assertFalse(request.fits(devices.Device('0000:01:00.0', '10de', '2330')))

@@ -96,6 +96,23 @@ class NumaTest(base.VerifyTest):
         expected = 'I13 server a server: asks for PCI devices, has none on host-1'
         self.assertEqual([expected], self.found())
 
+    def test_devices_that_do_not_fit(self):
+        behaviour = profile.load('gpu').behaviour('host-1')
+        self.host = topology.Host(behaviour.numa.nodes, behaviour.pci)
+        address = next(d.address for d in behaviour.pci if d.kind == 'type-PCI')
+        request = {'name': 'gpu', 'count': 1, 'numa_policy': 'legacy'}
+        misfit = f'holds PCI device {address} of host-1, which does not fit alias gpu'
+        for product, expected in (('2330', []), ('1111', [f'I13 server a server: {misfit}'])):
+            spec = {'vendor_id': '10de', 'product_id': product, 'live_migratable': True}
+            flavor = {**base.FLAVOR, 'extra_specs': {}, 'devices': [{**request, 'specs': [spec]}]}
+            self.set(flavor=flavor)
+            name = f"[], devices [('gpu', 1, 'legacy', [('10de', '{product}', None, True)])]"
+            held = topology.Held((), name, (('gpu', address),))
+            self.have({base.SERVER: [held]})
+            self.report({base.SERVER: [held]})
+            with self.subTest(product):
+                self.assertEqual(expected, self.found())
+
     def test_more_pages_than_there_are(self):
         both = {base.SERVER: [self.held], 'g': [self.part(3, memory_mb=32768)]}
         self.have(both)
