@@ -16,6 +16,8 @@ LOG = log.getLogger(__name__)
 LOOPBACK = '127.0.0.1'
 PIECE_BYTES = 64 * 1024
 CONNECT_S = 10
+# After an error, such as too many open files.
+PAUSE_S = 1
 WAITING = 128
 
 
@@ -34,6 +36,7 @@ class Relay:
         self._passing = runtime.Event()
         self._passing.set()
         self._open: set[socket.socket] = set()
+        self._ended = runtime.Event()
         self._thread: runtime.Thread | None = None
 
     def start(self) -> None:
@@ -51,13 +54,15 @@ class Relay:
             if state == faults.FROZEN:
                 self._passing.clear()
                 return
-            self._passing.set()
             if state == faults.CUT:
+                # What a frozen relay has kept back is lost with its connections.
                 self._close_all()
+            self._passing.set()
 
     def stop(self) -> None:
         """Close all connections, and accept no more."""
         self.switch(faults.CUT)
+        self._ended.set()
         # `accept` returns: closing a socket does not wake the thread.
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -71,13 +76,15 @@ class Relay:
         self._open.clear()
 
     def _accept(self) -> None:
-        while True:
+        while not self._ended.is_set():
             try:
                 client, _address = self._listener.accept()
             except OSError as error:
-                LOG.debug('The relay to %s ends: %s', self._target, error)
-                return
-            runtime.spawn(self._connect, client)
+                if not self._ended.is_set():
+                    LOG.warning('The relay to %s accepts no connection: %s', self._target, error)
+                runtime.wait(self._ended, PAUSE_S)
+            else:
+                runtime.spawn(self._connect, client)
 
     def _connect(self, client: socket.socket) -> None:
         """Connect a client to the server, and forward in both directions until one has ended."""

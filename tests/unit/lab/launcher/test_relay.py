@@ -1,8 +1,11 @@
 """A relay of connections that is cut, frozen and healed."""
 
 import contextlib
+import os
+import resource
 import socket
 
+import fixtures
 import testtools
 
 from nova_lite import runtime
@@ -19,6 +22,7 @@ class RelayTest(testtools.TestCase):
         self.server = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(self.server.close)
         self.thread = runtime.spawn(self.echo)
+        self.received = []
         self.relay = relay.Relay(self.server.getsockname())
         self.relay.start()
         self.addCleanup(self.relay.stop)
@@ -33,6 +37,7 @@ class RelayTest(testtools.TestCase):
     def answer(self, client):
         with contextlib.suppress(OSError), client:
             while data := client.recv(1024):
+                self.received.append(data)
                 client.sendall(data)
 
     def connect(self):
@@ -81,6 +86,27 @@ class RelayTest(testtools.TestCase):
         first.sendall(b'late')
         self.relay.switch(faults.CUT)
         self.assert_ended(first)
+        self.relay.switch(faults.HEALED)
+        self.assert_passes(self.connect())
+        self.assertNotIn(b'late', self.received)
+
+    def test_too_many_open_files(self):
+        """Connections are accepted again when there are fewer."""
+        logger = self.useFixture(fixtures.FakeLogger())
+        free = os.dup(self.server.fileno())
+        os.close(free)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        # One for the client, none for the relay.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, limits[1]))
+        try:
+            made = self.connect()
+            deadline = runtime.monotonic() + ANSWER_S
+            while 'Too many open files' not in logger.output:
+                self.assertTrue(runtime.monotonic() < deadline)
+                runtime.sleep(0.02)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        self.assert_passes(made)
 
     def test_without_the_server(self):
         gone = socket.create_server(('127.0.0.1', 0))
