@@ -195,12 +195,6 @@ class Child:
                 raise NotRunning(name=self.name)
             self._group.kill()
 
-    def hold(self, seconds: float) -> None:
-        """Stop the process as `stop`, and do not start it again."""
-        with self._lock:
-            self.held = True
-            self._stop(seconds)
-
     def release(self, start: Start) -> None:
         """Start the process again if it is held. This waits for the end of its stop."""
         with self._lock:
@@ -209,8 +203,9 @@ class Child:
                 self.held = False
 
     def stop(self, seconds: float) -> None:
-        """Stop the process; kill it if it has not ended after `seconds`."""
+        """Stop the process; kill it if it has not ended after `seconds`. It is held then."""
         with self._lock:
+            self.held = True
             self._stop(seconds)
 
     def _stop(self, seconds: float) -> None:
@@ -255,7 +250,7 @@ class Supervisor:
 
     def hold(self, name: str) -> None:
         """Stop a child, and do not start it again. Raise Unknown."""
-        self._find(name).hold(STOP_S)
+        self._find(name).stop(STOP_S)
 
     def release(self, name: str) -> None:
         """Start a child that is held. Raise Unknown."""
