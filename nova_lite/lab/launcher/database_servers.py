@@ -19,10 +19,14 @@ GRANTS = {
 
 
 class Rejected(ValueError):
-    """A database server rejects the credentials, or a statement."""
+    """A database server rejects the credentials, or a statement.
+
+    reason: the same for a command without the option --db
+    """
 
     def __init__(self, url: sa.URL, reason: object) -> None:
         user = url.username or ''
+        self.reason = f'The server rejects the credentials: {reason}'
         statements = GRANTS.get(url.get_backend_name(), GRANTS['mysql'])
         self.commands = tuple(each.replace('user', user) for each in statements)
         super().__init__(

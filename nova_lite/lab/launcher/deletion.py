@@ -20,8 +20,8 @@ DELETED = '.deleted.'
 class NotDropped(exception.Unavailable):
     msg = (
         'The databases %(prefix)s... of the cloud in %(directory)s are on a server, and cannot be '
-        'dropped. %(reason)s. Repeat the command when the server answers, or delete the directory '
-        'alone, which leaves the databases there'
+        'dropped. %(reason)s. Correct this and repeat the command, or delete the directory alone, '
+        'which leaves the databases there'
     )
 
 
@@ -91,4 +91,6 @@ def _drop_databases(places: layout.Layout) -> list[str]:
         dropped: list[str] = servers.drop_all(url, prefix)
     except exception.Unavailable as error:
         raise NotDropped(directory=places.root, prefix=prefix, reason=error) from error
+    except servers.Rejected as error:
+        raise NotDropped(directory=places.root, prefix=prefix, reason=error.reason) from error
     return dropped

@@ -3,12 +3,17 @@
 import os
 import pathlib
 import shutil
+import socket
 
 import fixtures
 import testtools
 
+from nova_lite import runtime
 from nova_lite.lab.launcher import deletion
 from nova_lite.lab.launcher import layout
+
+# What MariaDB sends in place of its greeting to a machine or a user that it does not know.
+DENIED = b'\xff\x15\x04#28000Access denied'
 
 
 class Killed(BaseException):
@@ -50,6 +55,26 @@ class DeletionTest(testtools.TestCase):
         self.make()
         deletion.delete(str(self.root))
         self.assertEqual([], os.listdir(self.parent))
+
+        """The cloud is kept, and the message names no option of another command."""
+        """Nothing is deleted, and the message names no option of another command."""
+        self.make()
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            port = server.getsockname()[1]
+            url = f'mysql+pymysql://user:former@127.0.0.1:{port}/some'
+            path = self.root / 'etc' / 'control.conf'
+            path.write_text(f'[api_database]\nconnection = {url}\n')
+            thread = runtime.spawn(self.deny, server)
+            self.addCleanup(thread.join)
+            error = self.assertRaises(deletion.NotDropped, deletion.delete, str(self.root))
+        self.assertIn('The server rejects the credentials: Access denied. Correct', str(error))
+        self.assertNotIn('--db', str(error))
+        self.assertTrue(path.exists())
+
+    def deny(self, server):
+        client, _address = server.accept()
+        with client:
+            client.sendall(bytes([len(DENIED), 0, 0, 0]) + DENIED)
 
     def test_the_name_of_another_cloud(self):
         """A cloud whose name begins alike keeps its remains."""
