@@ -58,8 +58,10 @@ LIMIT_S = 85 * 60
 ENDING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 # Environments that wait for most of their time.
 APART = ('functional-rabbit',)
-# Environments without bounds of real time, which may run slowly. The one that uses both processors
-# comes last in tox.ini: what is left of it when the other rows have ended takes half the time.
+# Environments that may run slowly. They have no bounds of real time, but for the two moves of
+# lowest-apis and plain, which take seconds and may take two minutes. The one that uses both
+# processors comes last in tox.ini: what is left of it when the other rows have ended takes half the
+# time.
 BESIDE = ('pep8', 'lowest-apis', 'plain', 'docs', 'gabbi', 'sim')
 LOWEST_PRIORITY = 19
 PASSED = ('Passed', 'Expected Fail')
