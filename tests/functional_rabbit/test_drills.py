@@ -83,7 +83,7 @@ class DrillsTest(testtools.TestCase):
         server = self.cloud.boot('lost', availability_zone='nova:cell1-host1')
         self.run_command('host off cell1-host1')
         self.wait_for_state('cell1-host1', 'down')
-        self.assertEqual('up', self.states()['cell1-host2'])
+        self.wait_for_state('cell1-host2', 'up')
         self.run_command('evacuate-host cell1-host1 --force-down --yes')
         self.assertEqual('cell1-host2', self.cloud.admin.get_server(server.id).compute_host)
         self.run_command('host on cell1-host1')
@@ -117,7 +117,7 @@ class DrillsTest(testtools.TestCase):
         for action in ('cut', 'freeze'):
             self.run_command(f'bus {action} cell2')
             self.wait_for_state('cell2-host1', 'down')
-            self.assertEqual('up', self.states()['cell1-host2'])
+            self.wait_for_state('cell1-host2', 'up')
             self.run_command('bus heal')
             self.assertNotIn('bus of', self.faults())
             self.wait_for_state('cell2-host1', 'up')
