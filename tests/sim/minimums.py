@@ -8,7 +8,6 @@ AT_LEAST = {
     'accepted: attach interface': 15,
     'accepted: attach share': 6,
     'accepted: attach volume': 20,
-    'accepted: backup': 1,
     'accepted: confirm': 8,
     'accepted: create': 292,
     'accepted: cross': 23,
@@ -17,7 +16,6 @@ AT_LEAST = {
     'accepted: detach share': 2,
     'accepted: detach volume': 3,
     'accepted: evacuate': 4,
-    'accepted: evacuate by force': 1,
     'accepted: evacuate to host': 2,
     'accepted: force': 7,
     'accepted: live migrate': 41,
@@ -139,6 +137,7 @@ AT_LEAST = {
 NIGHT, THOUSAND = 1000, 1000
 OF_NIGHTS = {
     'accepted: archive': 60,
+    'accepted: backup': 2,
     'accepted: change aggregate': 10,
     'accepted: change port': 5,
     'accepted: change quota': 20,
@@ -152,6 +151,7 @@ OF_NIGHTS = {
     'accepted: delete snapshot': 2,
     'accepted: delete traits': 5,
     'accepted: delete volume': 10,
+    'accepted: evacuate by force': 2,
     'accepted: force delete': 10,
     'accepted: give port away': 4,
     'accepted: protect image': 18,
