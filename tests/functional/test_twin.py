@@ -112,6 +112,12 @@ class TwinTest(Base):
             ]
             self.assertEqual(*results)
             self.assertEqual(1, results[0][0])
+        for words in (('survives', '--zones'), ('survives',)):
+            losses = [
+                [(each['lost'], each['servers'], len(each['without'])) for each in found]
+                for _code, found in (self.twin(place, *words) for place in (self.cloud, twin))
+            ]
+            self.assertEqual(*losses)
         self.verify(twin)
         self.files()
 
@@ -149,7 +155,8 @@ class TwinTest(Base):
         self.assertEqual((1, 2, 2), (code, zone['hosts'], zone['servers']))
         code, plan = self.twin(self.cloud, 'drain', 'a-1')
         self.assertEqual((0, ['b-1']), (code, [move['to'] for move in plan['moves']]))
-        self.assertIn('--live-migration --host b-1 --wait first', plan['commands'][1])
+        self.assertEqual('first', plan['moves'][0]['server'])
+        self.assertIn('--live-migration --host b-1 --wait', plan['commands'][1])
         code, plan = self.twin(self.cloud, 'rebalance')
         self.assertEqual(0, code)
         code, _out, errors = run('twin', 'drain', 'a-3', '--state-dir', self.cloud)

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 import json
 import math
+import shlex
 
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import fits
@@ -69,8 +70,9 @@ def drain(args: argparse.Namespace) -> int:
     """Show the plan of a drain. Return 1 if servers have no place."""
     with models.of(args.state_dir) as model:
         found = moves.drain(model, args.host, _rates(args))
-    first = f'openstack compute service set --disable {args.host} nova-compute'
-    _show(args, found, [first])
+        per_host = model.copies_per_host
+    first = f'openstack compute service set --disable {shlex.quote(args.host)} nova-compute'
+    _show(args, found, [first], per_host=per_host)
     return 1 if any(move.to is None for move in found) else 0
 
 
@@ -80,7 +82,8 @@ def rebalance(args: argparse.Namespace) -> int:
         before = model.memory_shares()
         found = moves.rebalance(model, args.moves, _rates(args))
         after = model.memory_shares()
-    _show(args, found, [])
+        per_host = model.copies_per_host
+    _show(args, found, [], per_host=per_host)
     if not args.json:
         print(f'Allocated memory of hosts: {_spread(before)} now, {_spread(after)} afterwards.')
     return 0
@@ -95,11 +98,18 @@ def _spread(shares: dict[str, models.Memory]) -> str:
     return f'{min(each):.0%} to {max(each):.0%}'
 
 
-def _show(args: argparse.Namespace, found: Sequence[moves.Move], first: Sequence[str]) -> None:
-    """Print moves, how long they take, and the commands that do them."""
+def _show(
+    args: argparse.Namespace,
+    found: Sequence[moves.Move],
+    first: Sequence[str],
+    *,
+    per_host: int,
+) -> None:
+    """Print moves, how long they take, and the commands that do them. per_host: see copying"""
     going = [move for move in found if move.to is not None]
-    predicted = copying.together([move.seconds for move in going], args.parallel)
-    commands = [*first, *(move.command() for move in going)]
+    copies = [(move.server.host, move.seconds) for move in going]
+    predicted = copying.together(copies, args.parallel, per_host)
+    commands = [*first, *(line for move in going for line in move.commands())]
     if args.json:
         document = {
             'moves': [_move(move) for move in found],
@@ -112,7 +122,7 @@ def _show(args: argparse.Namespace, found: Sequence[moves.Move], first: Sequence
     rows = [
         (
             move.server.described(),
-            'live' if move.server.is_on else 'cold',
+            str(move.server.how),
             move.server.memory_mb,
             move.to or f'none ({move.stage})',
             _duration(move.seconds) if move.to else '',
@@ -130,7 +140,7 @@ def _move(move: moves.Move) -> dict[str, object]:
     return {
         'server': move.server.name,
         'name': move.server.label,
-        'live': move.server.is_on,
+        'how': str(move.server.how),
         'memory_mb': move.server.memory_mb,
         'from': move.server.host,
         'to': move.to,

@@ -1,8 +1,10 @@
 """Prediction of the time of a move, from the server's memory and the profile of its host."""
 
+from collections.abc import Iterable
 import dataclasses
 import math
 
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.twin import model as models
 from nova_lite.virt import model as virt
 from nova_lite.virt.sim import precopy
@@ -23,7 +25,7 @@ class Rates:
 def seconds(profile: rules.Profile, server: models.Server, rates: Rates) -> float:
     """Return the seconds of a move off the host of a server; inf if its copy does not end.
 
-    A server that does not run is cold migrated, and its disk is copied.
+    The disk of a server that is cold migrated is copied.
     """
     flavor = server.spec.flavor
     spec = virt.GuestSpec(
@@ -38,8 +40,8 @@ def seconds(profile: rules.Profile, server: models.Server, rates: Rates) -> floa
     found = profile.live_migration(server.host, spec)
     bandwidth = rates.bandwidth or found['bandwidth_mb_s']
     disk_mb = 0.0 if server.spec.is_bfv else flavor.root_gb * 1024 * found['disk_fill']
-    if not server.is_on:
-        return OVERHEAD_S
+    if server.how is not plans.How.LIVE:
+        return float(OVERHEAD_S + disk_mb / bandwidth)
     parameters = precopy.Parameters(
         memory_mb=flavor.memory_mb,
         disk_mb=disk_mb,
@@ -52,12 +54,19 @@ def seconds(profile: rules.Profile, server: models.Server, rates: Rates) -> floa
     return OVERHEAD_S + precopy.timeline(parameters).completed
 
 
-def together(each: list[float], parallel: int) -> float:
-    """Return the seconds of moves that begin in their order, so many at a time."""
+def together(each: Iterable[tuple[str, float]], parallel: int, per_host: int) -> float:
+    """Return the seconds of moves that begin in their order.
+
+    each: (host that the server leaves, seconds); parallel: moves in progress at the same time
+    per_host: copies that a host sends at the same time, as max_concurrent_live_migrations
+        says; 0 for any number. The others wait.
+    """
     lanes = [0.0] * max(1, parallel)
-    for duration in each:
+    sending: dict[str, list[float]] = {}
+    for host, duration in each:
         if math.isinf(duration):
             return duration
-        first = lanes.index(min(lanes))
-        lanes[first] += duration
+        slots = sending.setdefault(host, [0.0] * (per_host or len(lanes)))
+        lane, slot = lanes.index(min(lanes)), slots.index(min(slots))
+        lanes[lane] = slots[slot] = max(lanes[lane], slots[slot]) + duration
     return max(lanes)

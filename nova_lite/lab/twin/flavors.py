@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import json
 import typing
 
+from nova_lite import exception
+from nova_lite.api import known_extra_specs
 from nova_lite.lab.twin import names
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -12,6 +14,19 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 OUTSIDE = ('hw:cpu_policy', 'hw:numa', 'hw:mem_page_size', 'pci_passthrough:', 'accel:')
 RESOURCES = 'resources'
 SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
+
+
+def without_unknown(entries: Iterable[Json]) -> list[str]:
+    """Remove extra specs that the API of a twin refuses. Return notes on them."""
+    notes = []
+    for entry in entries:
+        for key, value in list(entry.get('properties', {}).items()):
+            try:
+                known_extra_specs.check(key, value)
+            except exception.Invalid:
+                notes.append(f'{key}={value} of flavor {entry["name"]}')
+                del entry['properties'][key]
+    return notes
 
 
 class Flavors:
@@ -28,6 +43,7 @@ class Flavors:
         """
         entry = {name: embedded[name] or 0 for name in SIZES}
         entry['properties'] = dict(embedded.get('extra_specs', {}))
+        without_unknown([entry | {'name': embedded['original_name']}])
         key = _key({**entry, 'name': embedded['original_name']})
         if key in self._of:
             return str(self._of[key])

@@ -6,6 +6,7 @@ Source: placement's inventories and traits of the providers of compute nodes.
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import http
 import json
 import math
 import typing
@@ -42,7 +43,7 @@ class Host:
         return [
             name
             for name in KEYS
-            if self.demand[name] > self._free(name) and name in self.inventories
+            if name in self.inventories and self.demand[name] > self._free(name)
         ]
 
     def _free(self, name: str) -> int:
@@ -88,16 +89,23 @@ def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
     """Return ({name: host}, notes). A host with several nodes is left out."""
     found: dict[str, Host] = {}
     several: set[str] = set()
+    notes: list[str] = []
     for row in api.list('compute', '/os-hypervisors/detail', 'hypervisors', limit=1000):
         name = row['service']['host']
         if name in found:
             several.add(name)
             continue
         path = f'/resource_providers/{row["id"]}'
-        inventories = api.call('placement', 'GET', f'{path}/inventories')['inventories']
-        traits = api.call('placement', 'GET', f'{path}/traits')['traits']
+        try:
+            inventories = api.call('placement', 'GET', f'{path}/inventories')['inventories']
+            traits = api.call('placement', 'GET', f'{path}/traits')['traits']
+        except apis.Refused as error:
+            if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
+                raise
+            notes.append(f'host {name}: placement does not know it')
+            continue
         found[name] = Host(name, row['id'], inventories, traits)
-    notes = [f'host {name}: it has several nodes' for name in sorted(several)]
+    notes += [f'host {name}: it has several nodes' for name in sorted(several)]
     for name in several:
         del found[name]
     for host in found.values():

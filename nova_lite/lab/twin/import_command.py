@@ -10,7 +10,7 @@ from keystoneauth1 import exceptions as auth_exceptions
 import yaml
 
 from nova_lite import exception
-from nova_lite.lab.launcher import durable
+from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.launcher.cloud_file import settings
 from nova_lite.lab.maintenance import client
@@ -27,6 +27,9 @@ def run(args: argparse.Namespace) -> None:
     if args.output is not None and os.path.exists(args.output) and not args.force:
         reason = f'{args.output} exists. Choose another --output, or add --force to replace it'
         raise client.WrongUse(reason=reason)
+    directory = os.path.dirname(os.path.abspath(args.output or 'twin.yaml'))
+    if not os.access(directory, os.W_OK):
+        raise client.WrongUse(reason=f'--output: {directory} is no directory that can be written')
     found, notes = _read(args)
     lines = [f'Not in the twin: {note}.' for note in notes]
     text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
@@ -37,10 +40,8 @@ def run(args: argparse.Namespace) -> None:
     if args.output is None:
         print(whole, end='')
         return
-    draft = f'{args.output}.new'
-    with open(draft, 'w', encoding='utf-8') as file:
-        file.write(whole)
-    durable.replace(draft, args.output)
+    # It has the sizes and perhaps the names of the servers of others.
+    layout.write(args.output, whole)
     counts = f'{len(found["cells"][0]["hosts"])} hosts, {len(found.get("servers", ()))} servers'
     print(f'{args.output}: {counts}. Start it with `nova-lite up -f {args.output} --name twin`.')
 

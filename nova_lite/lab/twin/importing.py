@@ -4,6 +4,7 @@ The twin has the hosts, flavors, aggregates, zones, server groups and servers of
 cannot have is named in notes, and the resources of servers that it lacks are reserved on its hosts.
 """
 
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Mapping
 import copy
@@ -27,6 +28,8 @@ OLDEST = (2, 64)
 GENERIC = 'twin'
 # Properties of images that filters and hosts read.
 PROPERTIES = ('hw_', 'os_', 'trait:', 'img_', 'hypervisor_', 'vm_mode', 'architecture')
+# Statuses of servers with a host that a twin does not have.
+AS_ACTIVE = ('PAUSED', 'SUSPENDED', 'RESCUE', 'VERIFY_RESIZE')
 UNLIMITED: Json = {
     'compute': dict.fromkeys(
         ('instances', 'cores', 'ram', 'server_groups', 'server_group_members'), -1
@@ -67,14 +70,18 @@ class Import:
         self.notes += notes
         aggregates, zoned, notes = zones.read(self._api, hosts)
         self.notes += notes
-        chosen = flavors_.Flavors(compute.read_flavors(self._api, self._projects))
+        read = compute.read_flavors(self._api, self._projects)
+        self.notes += flavors_.without_unknown(read)
+        chosen = flavors_.Flavors(read)
         groups, members = self._groups()
         names = {each['name'] for each in zoned}
         entries = self._servers(rows, hosts, chosen=chosen, members=members, zoned=names)
         for host in hosts.values():
             for name in host.is_over():
-                self.notes.append(f'that host {host.name} has more {name} in use than it offers')
+                self.notes.append(f'the limit of {name} on host {host.name}, which is exceeded')
         disabled = compute.read_disabled_hosts(self._api)
+        if not self._shown:
+            disabled = [{'hosts': entry['hosts']} for entry in disabled]
         found: Json = {
             'format': schema.FORMAT,
             'cells': [{'hosts': sorted(hosts)}],
@@ -119,44 +126,53 @@ class Import:
         zoned: set[str],
     ) -> list[Json]:
         found = []
-        elsewhere = 0
+        elsewhere = active = 0
         left: dict[str, int] = {}
         for row in sorted(rows, key=lambda each: str(each['id'])):
-            host = hosts.get(row[HOST] or '')
+            # A server of a cell that does not answer is shown without its host.
+            host = hosts.get(row.get(HOST) or '')
             if host is None:
                 elsewhere += 1
                 continue
-            on_volume = not row['image']
-            held = flavors_.demand(row['flavor'], on_volume=on_volume)
+            held = flavors_.demand(row['flavor'], on_volume=not row['image'])
             why = _outside(row)
             if why is not None:
                 left[why] = left.get(why, 0) + 1
                 _add(host.extra, held)
                 continue
             _add(host.demand, held)
-            entry = {
-                'name': row['id'],
-                'project': self._projects[row['tenant_id']],
-                'flavor': chosen.name_of(row['flavor']),
-                'image': GENERIC if on_volume else self._image(row['image']['id']),
-                'host': host.name,
-                'forced': True,
-            }
-            if on_volume:
-                entry['volume'] = {'size': max(1, row['flavor']['disk'])}
-            if row.get('pinned_availability_zone') in zoned:
-                entry['zone'] = row['pinned_availability_zone']
+            active += row['status'] in AS_ACTIVE
+            entry = self._entry(row, chosen.name_of(row['flavor']), zoned)
             if row['id'] in members:
                 entry['group'] = members[row['id']]
-            if row['status'] == file_servers.SHUTOFF:
-                entry['status'] = file_servers.SHUTOFF
-            if self._shown:
-                entry['metadata'] = {'name': row['name']}
             found.append(entry)
         if elsewhere:
             self.notes.append(f'{elsewhere} servers without a host of the twin')
+        if active:
+            self.notes.append(f'the states of {active} servers, which are ACTIVE in it')
         self.notes += [f'{count} servers {why}' for why, count in sorted(left.items())]
         return found
+
+    def _entry(self, row: Json, flavor: str, zoned: Container[str]) -> Json:
+        """Return the entry of a server. flavor: name; zoned: names of the zones of the twin"""
+        on_volume = not row['image']
+        entry = {
+            'name': row['id'],
+            'project': self._projects[row['tenant_id']],
+            'flavor': flavor,
+            'image': GENERIC if on_volume else self._image(row['image']['id']),
+            'host': row[HOST],
+            'forced': True,
+        }
+        if on_volume:
+            entry['volume'] = {'size': max(1, row['flavor']['disk'])}
+        if row.get('pinned_availability_zone') in zoned:
+            entry['zone'] = row['pinned_availability_zone']
+        if row['status'] == file_servers.SHUTOFF:
+            entry['status'] = file_servers.SHUTOFF
+        if self._shown:
+            entry['metadata'] = {'name': row['name']}
+        return entry
 
     def _image(self, image_id: str) -> str:
         """Return the name of the image of a server, with the properties that filters read."""

@@ -12,12 +12,12 @@ import contextlib
 import copy
 import dataclasses
 import os
+import signal
 import tempfile
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
 from nova_lite.api.servers import create_flavor
 from nova_lite.clients import auth
 from nova_lite.clients import holdings
@@ -30,6 +30,7 @@ from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.replay import cluster
 from nova_lite.lab.replay import decider
 from nova_lite.lab.replay import tracked_hosts
@@ -48,13 +49,27 @@ PROJECT = USER = 'twin'
 SHOWN, MOST_FLAVORS = 8, 10_000
 
 
+# Groups of options that make a cloud use services outside of it.
+OUTSIDE = (
+    *('placement', 'glance', 'neutron', 'cinder', 'manila', 'cyborg', 'keystone'),
+    *('service_user', 'keystone_authtoken'),
+)
+
+
+class UsesOthers(exception.Invalid):
+    msg = (
+        'The cloud has options of services outside of it ([%(groups)s]), in which a copy would write. '
+        'Only clouds with services of their own can be copied.'
+    )
+
+
 class UnknownName(exception.Invalid):
     msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
 
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server of the cloud. spec: its stored request; is_on: whether it runs
+    """A server of the cloud. spec: its stored request; vm_state: a states.VmState
 
     label: the name in its metadata, which `import --names` writes, or else its own
     """
@@ -66,7 +81,14 @@ class Server:
     host: str
     spec: request_spec.RequestSpec
     memory_mb: int
-    is_on: bool
+    vm_state: str
+
+    @property
+    def how(self) -> plans.How:
+        """Return how the server can leave its host: LIVE, COLD or STAYS."""
+        if self.vm_state in plans.LIVE_STATES:
+            return plans.How.LIVE
+        return plans.How.COLD if self.vm_state in plans.COLD_STATES else plans.How.STAYS
 
     def described(self) -> str:
         """Return a text for people about the server."""
@@ -163,6 +185,12 @@ class Model:
             for state in self.states
             if state.up and not state.disabled
         }
+
+    @property
+    def copies_per_host(self) -> int:
+        """Return how many live migrations a host sends at the same time; 0 for any number."""
+        found: int = self._world.conf.max_concurrent_live_migrations
+        return found
 
     # ---- decisions ----
 
@@ -267,8 +295,29 @@ def _servers(copied: cluster.Cluster) -> Iterator[Server]:
                 host=row.host,
                 spec=request_spec.RequestSpec.restore(specs[row.uuid]),
                 memory_mb=row.memory_mb,
-                is_on=row.power_state == states.PowerState.RUNNING,
+                vm_state=row.vm_state,
             )
+
+
+def require_own(groups: Iterable[str]) -> None:
+    """Raise UsesOthers if options of some groups let a cloud use services outside of it."""
+    found = sorted(name for name in groups if name in OUTSIDE)
+    if found:
+        raise UsesOthers(groups='], ['.join(found))
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End the process by an exception at SIGTERM, so that the copy is deleted."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
@@ -277,11 +326,12 @@ def of(state_dir: str) -> Iterator[Model]:
 
     Raise NotRunning and the errors of snapshots.
     """
-    with tempfile.TemporaryDirectory(prefix='nova-lite-twin-') as directory:
+    with _ended_by_signals(), tempfile.TemporaryDirectory(prefix='nova-lite-twin-') as directory:
         path = os.path.join(directory, 'twin.snapshot')
         client = control_client.Client(state_dir, timeout_s=control_client.SNAPSHOT_S)
         client.post('snapshot', file=path)
         snapshot = cloud_snapshots.read(path)
+        require_own(snapshot.manifest.settings['options'])
         place = os.path.join(directory, 'cloud')
         given = continuing.settings_of(snapshot.manifest, place, {'port': server.free_port()})
         wanted = cluster.Wanted(layout.Settings(**given), snapshot=snapshot)

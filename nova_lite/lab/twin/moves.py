@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable
 import dataclasses
+import shlex
 
+from oslo_utils import uuidutils
+
+from nova_lite import states
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import model as models
 from nova_lite.virt.sim import profile
 
+CLIENT = 'openstack --os-compute-api-version 2.56'
 # Hosts whose shares of allocated memory differ by less are even.
 EVEN = 0.05
 # So many of the fullest and of the emptiest hosts are tried for each move.
@@ -25,13 +31,15 @@ class Move:
     seconds: float
     stage: str = ''
 
-    def command(self) -> str:
-        """Return the command of the OpenStack client that does it."""
-        live = '--live-migration ' if self.server.is_on else ''
-        return (
-            f'openstack --os-compute-api-version 2.56 server migrate {live}--host {self.to} --wait '
-            f'{self.server.name}'
+    def commands(self) -> list[str]:
+        """Return the commands of the OpenStack client that do it."""
+        name = self.server.name if uuidutils.is_uuid_like(self.server.name) else self.server.uuid
+        live = '--live-migration ' if self.server.how is plans.How.LIVE else ''
+        first = (
+            f'{CLIENT} server migrate {live}--host {shlex.quote(str(self.to))} --wait '
+            f'{shlex.quote(name)}'
         )
+        return [first] if live else [first, f'{CLIENT} server resize confirm {shlex.quote(name)}']
 
 
 def drain(model: models.Model, host: str, rates: copying.Rates) -> list[Move]:
@@ -40,10 +48,18 @@ def drain(model: models.Model, host: str, rates: copying.Rates) -> list[Move]:
     behaviour = profile.load(model.profile)
     found = []
     for server in model.on(host):
+        if server.how is plans.How.STAYS:
+            found.append(Move(server, None, 0.0, _why_not(server)))
+            continue
         placing = model.move(server, [host])
         duration = copying.seconds(behaviour, server, rates)
         found.append(Move(server, placing.host, duration, placing.stage))
     return found
+
+
+def _why_not(server: models.Server) -> str:
+    state = states.VmState(server.vm_state)
+    return plans.HINTS.get(state, f'no server that is {state} can be moved')
 
 
 def rebalance(model: models.Model, most: int, rates: copying.Rates) -> list[Move]:
@@ -85,5 +101,9 @@ def _helping(
     servers: Iterable[models.Server], moved: set[str], gap_mb: float
 ) -> list[models.Server]:
     """Return the servers that narrow a gap, of which the first ones narrow it most."""
-    found = [each for each in servers if each.uuid not in moved and each.memory_mb < gap_mb]
+    found = [
+        each
+        for each in servers
+        if each.uuid not in moved and each.memory_mb < gap_mb and each.how is not plans.How.STAYS
+    ]
     return sorted(found, key=lambda each: (abs(each.memory_mb - gap_mb / 2), each.uuid))

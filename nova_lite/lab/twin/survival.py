@@ -3,6 +3,7 @@
 from collections.abc import Collection
 import dataclasses
 
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.twin import model as models
 
 
@@ -24,6 +25,9 @@ def of_hosts(model: models.Model, what: str, lost: Collection[str]) -> Loss:
     servers = [server for host in sorted(lost) for server in model.on(host)]
     without = []
     for server in sorted(servers, key=lambda each: (-each.memory_mb, each.uuid)):
+        if server.vm_state not in plans.EVACUATED:
+            without.append((server.described(), f'a server that is {server.vm_state}'))
+            continue
         placing = model.move(server, lost)
         if placing.host is None:
             without.append((server.described(), placing.stage))

@@ -86,10 +86,18 @@ def _boot(document: documents.Document, api: apis.Api, connect: Connect) -> None
         for index, found in made.items():
             with _at(document, ('servers', index)):
                 servers.wait(api, dict.fromkeys(found, servers.ACTIVE))
+        for index in [index for index in made if _is_unpinned(entries[index])]:
+            with _at(document, ('servers', index)):
+                servers.unpin(api, made[index])
         off = [index for index in made if entries[index].get('status') == servers.SHUTOFF]
         for index in off:
             with _at(document, ('servers', index)):
                 servers.stop(api, made[index])
+
+
+def _is_unpinned(entry: documents.Json) -> bool:
+    """Return whether a server may leave the zone of its host."""
+    return bool(entry.get('forced')) and 'zone' not in entry
 
 
 def _create(

@@ -10,6 +10,8 @@ from nova_lite.lab.launcher.cloud_file import api as apis
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 ACTIVE, SHUTOFF, ERROR = 'ACTIVE', 'SHUTOFF', 'ERROR'
+# The first microversion that changes the zone that a server is pinned to.
+UNPINNING = '2.104'
 TASK, HOST = 'OS-EXT-STS:task_state', 'OS-EXT-SRV-ATTR:host'
 # Seconds to wait while no further server reaches its status.
 PATIENCE_S = 120
@@ -68,6 +70,14 @@ def create(api: apis.Api, entry: Json, groups: Mapping[str, str]) -> list[str]:
         wanted['name'] = name
         made.append(str(api.create('compute', '/servers', body)['id']))
     return made
+
+
+def unpin(api: apis.Api, server_ids: list[str]) -> None:
+    """Remove the zones that servers got with their forced hosts. Raise Refused."""
+    for server_id in server_ids:
+        body = {'server': {'pinned_availability_zone': None}}
+        path = f'/servers/{server_id}'
+        api.call('compute', 'PUT', path, body, microversion=UNPINNING)
 
 
 def _root_volume(image_id: str, volume: Json) -> Json:
