@@ -56,8 +56,8 @@ class DeletionTest(testtools.TestCase):
         deletion.delete(str(self.root))
         self.assertEqual([], os.listdir(self.parent))
 
+    def test_a_server_that_rejects_the_password(self):
         """The cloud is kept, and the message names no option of another command."""
-        """Nothing is deleted, and the message names no option of another command."""
         self.make()
         with socket.create_server(('127.0.0.1', 0)) as server:
             port = server.getsockname()[1]
