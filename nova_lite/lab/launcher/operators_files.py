@@ -1,6 +1,6 @@
 """The configuration that nova-lite-manage and nova-lite-status read, and the cloud that has it.
 
-The first of these counts: --state-dir; --config-file and --config-dir; NOVA_LITE_STATE; the
+The first of these counts: --state-dir, or --config-file and --config-dir; NOVA_LITE_STATE; the
 directory of the file that OS_CLIENT_CONFIG_FILE names, if a cloud is there; the files in the usual
 directories, such as /etc/nova-lite; the default state directory. These are the rules of the other
 commands (`which_cloud`), with the files that an operator has installed before the default cloud.
@@ -29,6 +29,13 @@ class NoConfiguration(exception.Invalid):
     )
 
 
+class Both(exception.Invalid):
+    msg = (
+        '--state-dir names the configuration of a cloud of `nova-lite up`, and %(option)s names '
+        'another one. Omit one of the two'
+    )
+
+
 class Found(typing.NamedTuple):
     """text: names the cloud, for standard error; files: to read, None for those of oslo.config"""
 
@@ -44,11 +51,15 @@ def find(
     dirs: Sequence[str],
     environ: Mapping[str, str] = os.environ,
 ) -> Found:
-    """Return the configuration that a command means. Raise NoConfiguration, or as `which_cloud`.
+    """Return the configuration that a command means.
+
+    Raise Both, NoConfiguration, or as `which_cloud`.
 
     directory: value of --state-dir; files, dirs: values of --config-file and --config-dir
     """
     if directory is not None:
+        if files or dirs:
+            raise Both(option='--config-file' if files else '--config-dir')
         return _of(which_cloud.by_option(directory, deployed=False))
     if not files and len(dirs) == 1 and deployment.is_one(dirs[0]):
         return _of(which_cloud.by_option(dirs[0], deployed=True))
