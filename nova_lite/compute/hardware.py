@@ -48,6 +48,7 @@ class Hardware:
                 raise InvalidSet(option=name, reason=reason)
         self._divided = functools.cache(self._divide)
         self._offered = functools.cache(self._offer)
+        self._joined = functools.cache(_join)
 
     def nodes(self, node: str) -> topology.Host:
         """Return the NUMA nodes of a node, and its PCI devices.
@@ -61,7 +62,7 @@ class Hardware:
             memory_mb = inventory[orc.MEMORY_MB].total
             found = topology.even(cells, inventory[orc.VCPU].total, memory_mb)
         devices = self._devices(node)
-        return dataclasses.replace(found, devices=devices) if devices else found
+        return self._joined(found, devices) if devices else found
 
     def is_described(self, node: str) -> bool:
         """Return whether the driver knows more of a node than its number of NUMA nodes."""
@@ -106,6 +107,10 @@ class Hardware:
 
     def _divide(self, described: topology.Host) -> topology.Host:
         return described.with_sets(self._shared, self._dedicated)
+
+
+def _join(host: topology.Host, devices: tuple[pci.Device, ...]) -> topology.Host:
+    return dataclasses.replace(host, devices=devices)
 
 
 def _set(options: cfg.ConfigOpts, name: str) -> frozenset[int] | None:

@@ -54,6 +54,8 @@ class HardwareTest(testtools.TestCase):
         self.assertEqual(2, len(made.nodes('node').nodes))
         host = made.nodes('node')
         self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
+        # One value, so that what it has worked out is kept.
+        self.assertIs(host, made.nodes('node'))
         functions = self.hardware('extends: gpu', device_spec=['{"product_id": "101e"}'])
         self.assertEqual(16, len(functions.nodes('node').devices))
         self.assertTrue(functions.is_described('node'))
