@@ -173,9 +173,12 @@ class ProcessCloud:
         self.supervisor.stop()
         while self._servers:
             self._servers.pop().stop()
-        if self.places.relayed:
-            self._end_relays()
-        self.places.release()
+        try:
+            if self.places.relayed:
+                self._end_relays()
+        finally:
+            # The database may be away.
+            self.places.release()
 
     def _end_relays(self) -> None:
         """Close the relays, and record the URLs of the servers for commands."""
