@@ -371,6 +371,15 @@ class FailureTest(LiveMigrationTestCase):
                 self.assertEqual('completed', self.moving.ended(server)['status'])
                 self.cloud.admin.compute.delete_server(server)
 
+    def test_answers_that_wait_for_the_checks(self):
+        """Before 2.34. What fails after the checks is no answer, however fast it is undone."""
+        for verb in ('pre_live_migration', 'live_migrate'):
+            server = self.cloud.boot()
+            self.moving.behave(f'extends: instant\nfailures: [{{verb: {verb}}}]\n')
+            self.moving.go(server, version='2.30')
+            self.assertIn(self.moving.ended(server)['status'], ('failed', 'error'))
+            self.assertUntouched(server)
+
     def test_a_guest_that_does_not_start(self):
         server = self.cloud.boot()
         self.moving.behave('extends: instant\nfailures: [{verb: post_live_migration}]\n')
