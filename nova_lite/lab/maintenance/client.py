@@ -70,8 +70,9 @@ def connection(args: argparse.Namespace) -> openstack.connection.Connection:
         url = found.config.get_auth_args().get('auth_url')
     except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise WrongUse(
-            reason=f'cannot use the cloud of {args.os_cloud or "the variables OS_*"}: {error}. Correct '
-            'them, or use --state-dir, --name or --config-dir'
+            reason=f'cannot use the cloud of {args.os_cloud or "the variables OS_*"}: '
+            f'{str(error).rstrip(".")}. Correct its name or settings, or use --state-dir, --name or '
+            '--config-dir'
         ) from error
     if cloud is None:
         print(f'Cloud of {args.os_cloud or "the variables OS_*"}, {url}', file=sys.stderr)

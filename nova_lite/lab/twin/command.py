@@ -119,6 +119,9 @@ def _show(
         }
         print(json.dumps(document, indent=1))
         return
+    if not found:
+        print('Nothing to move.')
+        return
     rows = [
         (
             move.server.described(),

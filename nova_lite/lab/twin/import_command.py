@@ -1,6 +1,7 @@
 """The command `nova-lite import`: write the file of a twin."""
 
 import argparse
+import http
 import os
 import sys
 import tempfile
@@ -11,6 +12,8 @@ import yaml
 
 from nova_lite import exception
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher import which_cloud
 from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.launcher.cloud_file import settings
 from nova_lite.lab.maintenance import client
@@ -47,6 +50,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
+    ours = None if args.which is None or args.which.deployed else args.which
+    if ours is not None and ours.state() != which_cloud.RUNNING:
+        up = state_dir.command('up', ours.directory)
+        raise client.WrongUse(reason=f'the cloud does not run. Start it with `{up}`')
     connection = client.connection(args)
     config = connection.config
     try:
@@ -65,7 +72,14 @@ def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
         reading = importing.Import(apis.Api(adapters), shown=args.names)
         return reading.read(), reading.notes
     except auth_exceptions.ClientException as error:
-        raise exception.Unavailable(service='The cloud', reason=str(error)) from error
+        text = str(error).split('Unable to establish')[0].strip()
+        reason = f'{text} Correct its address, or start its services'
+        raise exception.Unavailable(service='The cloud', reason=reason) from error
+    except apis.Refused as error:
+        if error.kwargs['status'] != http.HTTPStatus.FORBIDDEN:
+            raise
+        reason = f'{error} Name a cloud with the credentials of an administrator'
+        raise client.WrongUse(reason=reason) from error
 
 
 def _check(text: str) -> None:

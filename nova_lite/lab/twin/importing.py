@@ -149,7 +149,9 @@ class Import:
         if elsewhere:
             self.notes.append(f'{elsewhere} servers without a host of the twin')
         if active:
-            self.notes.append(f'the states of {active} servers, which are ACTIVE in it')
+            self.notes.append(
+                f'states other than ACTIVE and SHUTOFF: servers that have them ({active}) are ACTIVE'
+            )
         self.notes += [f'{count} servers {why}' for why, count in sorted(left.items())]
         return found
 
