@@ -4,7 +4,8 @@ After a move between cells the source is in another cell, whose hidden records o
 are purged (reference/nova/cross-cell-resize 5 and 7).
 
 The first transaction is the pivot, because a guest that the source has dropped cannot be
-restored. If the source is not up, its audit removes the guest once the host is back.
+restored. If the source is down, its audit removes the guest once the host is back. A source that is
+not heard, because its cell receives no heartbeats, is awaited.
 """
 
 import typing
@@ -93,7 +94,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         return began
 
     def clean(self) -> asking.Reply | saga.Skipped:
-        """Remove the guest that the source keeps, unless the source is not up.
+        """Remove the guest that the source keeps, unless the source is down.
 
         Such a host is not awaited, because it may be down for long: a server whose state was reset
         can be evacuated at once. The audits of the host remove the guest: `compute.audit`, or
@@ -102,9 +103,9 @@ class ConfirmResize(move.Move[resized.Ends]):
         cell, asked = self.source.cell, resized.asked(self.scope, self.source, CLEAN)
         known = cell.read(asking.services_of, [asked['host']])
         service, down_time_s = known[asked['host']], self.scope.world.conf.service_down_time
-        if service is None or not services.is_up(service, down_time_s):
+        if service is None or services.is_down(service, down_time_s):
             LOG.info(
-                'Confirming resize %s without its source %s, which is not up',
+                'Confirming resize %s without its source %s, which is down',
                 self.scope.migration_uuid,
                 asked['host'],
             )
