@@ -93,10 +93,8 @@ def without(left: Rooms, held: topology.Held) -> Rooms:
         room.with_cell(cells[room.node.id]) if room.node.id in cells else room
         for room in left.nodes
     )
-    devices = left.devices
-    for _name, address in held.devices:
-        devices = pci.without(devices, address)
-    return Rooms(nodes, devices)
+    addresses = {address for _name, address in held.devices}
+    return Rooms(nodes, pci.without(left.devices, addresses) if addresses else left.devices)
 
 
 def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology.Held | Misfit:
@@ -135,7 +133,6 @@ def _with_devices(
     if isinstance(found, str):
         return Misfit(found)
     is_preferred = guest_pci.PREFERRED in {request.policy for request in guest.devices}
-    reason = ''
     for strict in (True, False) if is_preferred else (False,):
         # A preference that cannot be met leaves half of the tries.
         keep = device_fitting.MOST_TRIES // 2 if strict else 0

@@ -1,5 +1,6 @@
 """PCI devices of a host, and those that guests hold. Plain values."""
 
+from collections.abc import Collection
 import dataclasses
 from typing import Any
 from typing import Self
@@ -33,14 +34,12 @@ class Device:
         return cls(**value)
 
 
-def without(devices: tuple[Device, ...], address: str) -> tuple[Device, ...]:
-    """Return the devices that are free beside a device that a guest holds.
+def without(devices: tuple[Device, ...], held: Collection[str]) -> tuple[Device, ...]:
+    """Return the devices that are free beside those that a guest holds. held: their addresses
 
     A physical function is in use while a guest holds one of its virtual functions, and the reverse.
     """
-    parents = {device.parent for device in devices if device.address == address}
+    used = {*held, *(device.parent for device in devices if device.address in held)}
     return tuple(
-        device
-        for device in devices
-        if device.address != address and device.address not in parents and device.parent != address
+        device for device in devices if device.address not in used and device.parent not in held
     )
