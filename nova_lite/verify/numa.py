@@ -19,7 +19,7 @@ FAILED = (_V.ERROR, _V.BUILDING)
 
 def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: no dedicated CPU of a host is held by two guests, and no more pages than there are."""
-    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
+    hosts = _hosts(snapshot)
     for name, guests in _held(snapshot).items():
         owners: dict[int, str] = {}
         pages: collections.Counter[tuple[int, int]] = collections.Counter()
@@ -42,7 +42,7 @@ def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 def devices_held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: no PCI device of a host is held by two guests, nor with its physical function."""
-    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
+    hosts = _hosts(snapshot)
     for name, guests in _held(snapshot).items():
         host = hosts.get(name)
         parents = {device.address: device.parent for device in host.devices} if host else {}
@@ -89,7 +89,7 @@ def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: a server at rest that asks for NUMA nodes or devices holds such parts of its host."""
-    hosts = {node.hypervisor_hostname: _host(node) for node in _nodes(snapshot)}
+    hosts = _hosts(snapshot)
     there = _held(snapshot)
     for _cell, row in snapshot.resting():
         host = hosts.get(row.node)
@@ -97,10 +97,11 @@ def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
             continue
         guest = _guest(row)
         parts = there.get(row.node, {}).get(row.uuid, set())
-        if guest.has_parts and guest.request not in {held.request for held in parts}:
+        own = [held for held in parts if held.request == guest.request]
+        if guest.has_parts and not own:
             wanted = 'NUMA nodes' if guest.nodes else 'PCI devices'
             yield Finding('I13', f'server {row.uuid}', f'asks for {wanted}, has none on {row.node}')
-        for held in (held for held in parts if held.request == guest.request):
+        for held in own:
             for alias, address in _misfits(host, guest, held):
                 what = f'holds PCI device {address} of {row.node}, which does not fit alias {alias}'
                 yield Finding('I13', f'server {row.uuid}', what)
@@ -123,8 +124,9 @@ def _misfits(
             yield alias, address
 
 
-def _nodes(snapshot: observed.Snapshot) -> Iterator[rows.Row]:
-    return (node for cell in snapshot.cells for node in cell.nodes)
+def _hosts(snapshot: observed.Snapshot) -> dict[str, topology.Host | None]:
+    """Return {name of a node: its host as it reports it}; None: only a number of nodes is known."""
+    return {node.hypervisor_hostname: _host(node) for cell in snapshot.cells for node in cell.nodes}
 
 
 def _host(node: rows.Row) -> topology.Host | None:
