@@ -7,8 +7,6 @@ A guest that left is restored, unless the server's guest is beside it: a confirm
 removed it. That happens after a resize on the same host, or when the server has returned.
 """
 
-from collections.abc import Container
-
 from oslo_log import log
 
 from nova_lite import context
@@ -50,22 +48,22 @@ class MoveAudit:
         ended = self._site.conductor.ended_moves(
             context.admin(), instances=sorted({guest.uuid for _host, guest in suspects})
         )
-        if not ended:
-            return
-        replaced = self._replaced(guests, ended)
-        for host, guest in suspects:
-            if guest.uuid in ended:
-                LOG.warning(
-                    'Cleaning up guest %s on node %s, left by a move that has ended',
-                    guest.uuid,
-                    guest.node,
-                )
-                work = (
-                    self._forget(guest)
-                    if guest in replaced
-                    else self._take_back(guest, ended[guest.uuid])
-                )
-                self._site.jobs.run((host, guest.uuid), work)
+        left = [(host, guest) for host, guest in suspects if guest.uuid in ended]
+        replaced = self._replaced(
+            [guest for host, guest in left if _is_beside(guest, guests[host, guest.node])]
+        )
+        for host, guest in left:
+            LOG.warning(
+                'Cleaning up guest %s on node %s, left by a move that has ended',
+                guest.uuid,
+                guest.node,
+            )
+            work = (
+                self._forget(guest)
+                if guest in replaced
+                else self._take_back(guest, ended[guest.uuid])
+            )
+            self._site.jobs.run((host, guest.uuid), work)
 
     def _suspects(self, node: str, found: list[model.Guest]) -> list[model.Guest]:
         """Return guests that are in a move according to their node."""
@@ -78,23 +76,11 @@ class MoveAudit:
         }
         return [guest for guest in found if guest.role in LEFT or guest.uuid in copied]
 
-    def _replaced(
-        self, guests: dict[tuple[str, str], list[model.Guest]], ended: Container[str]
-    ) -> list[model.Guest]:
-        """Return departed guests of moves that were confirmed, beside guests of the same servers.
+    def _replaced(self, beside: list[model.Guest]) -> list[model.Guest]:
+        """Return those guests whose moves were confirmed. beside: see `_is_beside`
 
         A move that is not confirmed may be reverted, and needs the departed guest.
         """
-        beside = [
-            guest
-            for found in guests.values()
-            for guest in found
-            if guest.role is model.Role.DEPARTED
-            and guest.uuid in ended
-            and any(
-                other.uuid == guest.uuid and other.role is model.Role.RESIDENT for other in found
-            )
-        ]
         if not beside:
             return []
         confirmed = self._site.conductor.confirmed_moves(
@@ -149,3 +135,10 @@ class MoveAudit:
 def _is_idle(record: conductor_rpc.HostRecord | None) -> bool:
     """Return whether the server is on the host and no work on it is in progress."""
     return record is not None and record['task_state'] is None and not record['hidden']
+
+
+def _is_beside(guest: model.Guest, found: list[model.Guest]) -> bool:
+    """Return whether a guest has departed and its server's guest is there too. found: the node's"""
+    return guest.role is model.Role.DEPARTED and any(
+        other.uuid == guest.uuid and other.role is model.Role.RESIDENT for other in found
+    )
