@@ -199,10 +199,11 @@ class HostState:
 
         It counts what the node reports, since reading the rooms of every host takes time.
         """
-        devices = (self.numa.get('host') or {}).get('devices') if self.numa else None
-        if not self.numa or not devices:
+        numa = self.numa or {}
+        devices = (numa.get('host') or {}).get('devices')
+        if not devices:
             return 0
-        parts = (part for parts in self.numa['guests'].values() for part in parts)
+        parts = (part for parts in numa['guests'].values() for part in parts)
         held = sum(len(part.get('devices', ())) for part in parts)
         return len(devices) - held - sum(each.count for g in self.coming for each in g.devices)
 
