@@ -1,12 +1,12 @@
 """The deletion of a cloud, by commands that import no database."""
 
 import errno
-import importlib
 import os
 import shutil
 import tempfile
 
 from nova_lite import exception
+from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import state_dir
@@ -84,13 +84,10 @@ def _drop_databases(places: layout.Layout) -> list[str]:
     url = state_dir.control_conf(places.root).api_database.connection
     if url.startswith('sqlite:'):
         return []
-    # Most clouds have no server, and `nova-lite stop` starts faster without the library.
-    servers = importlib.import_module('nova_lite.lab.launcher.database_servers')
     prefix = places.database_name('')
     try:
-        dropped: list[str] = servers.drop_all(url, prefix)
+        return database_servers.drop_all(url, prefix)
     except exception.Unavailable as error:
         raise NotDropped(directory=places.root, prefix=prefix, reason=error) from error
-    except servers.Rejected as error:
+    except database_servers.Rejected as error:
         raise NotDropped(directory=places.root, prefix=prefix, reason=error.reason) from error
-    return dropped
