@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -192,8 +193,14 @@ class Layout:
     def hosts(self, cell: str) -> list[str]:
         """Return the names of the hosts of a cell."""
         counts = host_counts(self.settings.hosts, self.settings.cells)
-        named = profile.load(self.settings.profile).names
-        return host_names(cell, counts[self.cell_names.index(cell)], named.get(cell, ()))
+        return host_names(
+            cell, counts[self.cell_names.index(cell)], self._named_hosts.get(cell, ())
+        )
+
+    @functools.cached_property
+    def _named_hosts(self) -> Mapping[str, Sequence[str]]:
+        """Return the names in the profile. Daemons read them once, as well."""
+        return profile.load(self.settings.profile).names
 
     def guests_path(self, cell: str) -> str:
         """Return the path of the file with the simulated guests of a cell."""

@@ -55,6 +55,9 @@ class LayoutTest(testtools.TestCase):
         few = layout.Settings(state_dir=directory, cells=2, hosts=1, profile=path)
         error = self.assertRaises(ValueError, preflight.check_profile, few)
         self.assertIn('names 2 hosts of cell2, and the cloud has 1 there', str(error))
+        # The hosts of a cloud that runs stay as they are if its profile is changed.
+        os.unlink(path)
+        self.assertEqual(['web-1', 'db.example.org', 'cell2-host3'], places.hosts('cell2'))
 
     def test_a_bus_for_each(self):
         places = self.places(bus=('rabbit://nova@mq/{cell}?ssl=1&ssl_ca_file=/ca.pem',))
