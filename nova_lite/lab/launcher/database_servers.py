@@ -6,6 +6,7 @@ import contextlib
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.lab.launcher import lacking
 
 # MariaDB's error codes for an unknown user, a wrong password, or a machine that is not allowed.
 DENIED = (1044, 1045, 1130, 1698)
@@ -18,7 +19,7 @@ GRANTS = {
 }
 
 
-class Rejected(ValueError):
+class Rejected(lacking.Lacking):
     """A database server rejects the credentials, or a statement.
 
     reason: the same for a command without the option --db
@@ -28,10 +29,10 @@ class Rejected(ValueError):
         user = url.username or ''
         self.reason = f'The server rejects the credentials: {reason}'
         statements = GRANTS.get(url.get_backend_name(), GRANTS['mysql'])
-        self.commands = tuple(each.replace('user', user) for each in statements)
         super().__init__(
-            f'--db: the server rejects the credentials: {reason}. Correct the URL, or create the user '
-            f'with {" and ".join(f"`{each}`" for each in self.commands)}'
+            f'--db: the server rejects the credentials: {reason}',
+            'Correct the URL, or create the user with',
+            [each.replace('user', user) for each in statements],
         )
 
 

@@ -6,7 +6,6 @@ Messages do not contain passwords.
 
 from collections.abc import Callable
 from collections.abc import Mapping
-from collections.abc import Sequence
 import math
 import os
 import shlex
@@ -23,6 +22,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import lacking
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
 from nova_lite.virt.sim import profile
@@ -43,46 +43,30 @@ TLS = {'ca_certs': 'ssl_ca_file', 'certfile': 'ssl_cert_file', 'keyfile': 'ssl_k
 Tls: typing.TypeAlias = bool | dict[str, typing.Any]
 
 
-class RejectedUser(ValueError):
+class RejectedUser(lacking.Lacking):
     """A broker rejects a user or its password."""
 
     def __init__(self, place: str, user: str) -> None:
-        self.commands = (f'rabbitmqctl add_user {shlex.quote(user)}',)
         super().__init__(
-            f'--bus: the broker at {place} rejects user {user} or its password. Correct the URL, or '
-            f'create the user with `{self.commands[0]}`'
+            f'--bus: the broker at {place} rejects user {user} or its password',
+            'Correct the URL, or create the user with',
+            [f'rabbitmqctl add_user {shlex.quote(user)}'],
         )
 
 
-class NoVirtualHost(ValueError):
+class NoVirtualHost(lacking.Lacking):
     """A broker has no virtual host of this name that the user may use."""
 
     def __init__(self, place: str, user: str, name: str) -> None:
         quoted = shlex.quote(name)
-        self.commands = (
-            f'rabbitmqctl add_vhost {quoted}',
-            f"rabbitmqctl set_permissions -p {quoted} {shlex.quote(user)} '.*' '.*' '.*'",
-        )
         super().__init__(
-            f'--bus: the broker at {place} has no virtual host {name} that user {user} may use. '
-            f'Create it with {" and ".join(f"`{each}`" for each in self.commands)}'
+            f'--bus: the broker at {place} has no virtual host {name} that user {user} may use',
+            'Create it with',
+            [
+                f'rabbitmqctl add_vhost {quoted}',
+                f"rabbitmqctl set_permissions -p {quoted} {shlex.quote(user)} '.*' '.*' '.*'",
+            ],
         )
-
-
-# What a broker lacks, each with the commands that an operator runs.
-Lacking: typing.TypeAlias = RejectedUser | NoVirtualHost
-
-
-def lacks(errors: Sequence[ValueError]) -> ValueError:
-    """Return one error about all that brokers and the database server lack, with the commands."""
-    if len(errors) == 1:
-        return errors[0]
-    first = {str(each).partition('. C')[0]: None for each in errors}
-    commands = dict.fromkeys(
-        command for each in errors for command in getattr(each, 'commands', ())
-    )
-    lines = [*first, 'Run these commands, and repeat:', *(f'  {each}' for each in commands)]
-    return ValueError('\n'.join(lines))
 
 
 def check(settings: layout.Settings, conf: cfg.ConfigOpts) -> None:

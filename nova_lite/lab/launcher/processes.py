@@ -22,6 +22,7 @@ from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import fault_places
+from nova_lite.lab.launcher import lacking
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import live_page
 from nova_lite.lab.launcher import preflight
@@ -192,20 +193,20 @@ class ProcessCloud:
     def _wait_for_brokers(self, progress: Progress) -> None:
         conf = conf_module.make_conf(files=[])
         options = self.places.settings.options.get('oslo_messaging_rabbit')
-        lacking: list[ValueError] = []
+        found: list[lacking.Lacking] = []
         for name in (layout.TOP, *self.places.cell_names):
             url = self.places.bus_url(name)
             try:
                 preflight.wait_for_broker(url, conf, ANSWER_S, progress, options=options)
-            except (preflight.RejectedUser, preflight.NoVirtualHost) as error:
-                lacking.append(error)
-        if lacking:
+            except lacking.Lacking as error:
+                found.append(error)
+        if found:
             # The database server may reject the cloud as well.
             with contextlib.suppress(exception.Unavailable):
-                lacking += self._lacking_database()
-            raise preflight.lacks(lacking)
+                found += self._lacking_database()
+            raise lacking.together(found)
 
-    def _lacking_database(self) -> list[ValueError]:
+    def _lacking_database(self) -> list[lacking.Lacking]:
         """Return the error of a database server that rejects the cloud, if it does."""
         url = self.places.settings.database
         if url is None:
@@ -213,7 +214,7 @@ class ProcessCloud:
         try:
             with database_servers.connected(url):
                 return []
-        except database_servers.Rejected as error:
+        except lacking.Lacking as error:
             return [error]
 
     def _create_databases(self, fresh: bool, progress: Progress) -> None:
