@@ -1,5 +1,6 @@
 """Decisions of the real scheduler about machines of a trace, which no host builds."""
 
+from collections.abc import Iterable
 import copy
 import dataclasses
 
@@ -19,6 +20,7 @@ from nova_lite.lab.replay import tracked_candidates
 from nova_lite.lab.replay import tracked_hosts
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import request_spec
+from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import host_states
@@ -63,21 +65,14 @@ class Decider:
         seed: int,
         asks_always: bool = False,
     ) -> None:
-        credentials = auth.Credentials(conf)
-        self._placement = streamed_claims.StreamedPlacement(credentials)
+        self._placement = streamed_claims.StreamedPlacement(auth.Credentials(conf))
         self._source = tracked_candidates.TrackedSource(self._placement, asks_always=asks_always)
         self._placement.claimed = self._source.changed
         self.hosts = tracked_hosts.TrackedHosts(conf, cells, states, aggregates)
         self._seed = seed
         self._ctxt = context.RequestContext(user_id=USER, project_id=PROJECT, overwrite=False)
-        self._world = decide.World(
-            conf=conf,
-            cells=cells,
-            placement=self._placement,
-            states=self.hosts,
-            source=self._source,
-            rules=manager.rules(conf),
-            segment_aggregates=segments.Segments(network.Network(credentials), self._placement),
+        self._world = world(
+            conf, cells, placement=self._placement, states=self.hosts, source=self._source
         )
 
     def check(self) -> None:
@@ -104,17 +99,10 @@ class Decider:
     def place(self, name: str, flavor: flavors.Flavor) -> Placing:
         """Choose a host for a machine, and claim its resources. Raise the errors of placement."""
         uuid = self.uuid_of(name)
-        ctxt = copy.copy(self._ctxt)
-        ctxt.request_id = f'req-{uuid}'
         spec = request_spec.RequestSpec(
             instance_uuid=uuid, project_id=PROJECT, user_id=USER, flavor=flavor
         )
-        decision = decide.Decision(self._world, ctxt, spec, [uuid])
-        try:
-            ((chosen,),) = decision.run(alternates=False)
-        except exception.NoValidHost:
-            return rejected(decision.record, len(decision.not_offered()))
-        return Placing(chosen.service_host)
+        return decided(self._world, self._ctxt, spec)
 
     def remove(self, name: str) -> None:
         """Release the resources of a machine."""
@@ -143,6 +131,47 @@ class Decider:
         uuid = self.uuid_of(name)
         self.hosts.put(uuid, placed)
         self._placement.held[uuid] = claim
+
+
+def world(
+    conf: cfg.ConfigOpts,
+    cells: deployment.Cells,
+    *,
+    placement: placements.Placement,
+    states: host_states.HostStates,
+    source: candidates.Source,
+) -> decide.World:
+    """Return what decisions use, as the manager of the scheduler makes it."""
+    return decide.World(
+        conf=conf,
+        cells=cells,
+        placement=placement,
+        states=states,
+        source=source,
+        rules=manager.rules(conf),
+        segment_aggregates=segments.Segments(network.Network(auth.Credentials(conf)), placement),
+    )
+
+
+def decided(
+    world: decide.World,
+    ctxt: context.RequestContext,
+    spec: request_spec.RequestSpec,
+    *,
+    beside: Iterable[str] = (),
+) -> Placing:
+    """Decide about the server of a spec, and claim its resources. Raise the errors of placement.
+
+    beside: providers on which it has allocations already
+    """
+    ctxt = copy.copy(ctxt)
+    ctxt.request_id = f'req-{spec.instance_uuid}'
+    decision = decide.Decision(world, ctxt, spec, [spec.instance_uuid], beside=beside)
+    try:
+        ((chosen,),) = decision.run(alternates=False)
+    except exception.NoValidHost:
+        return rejected(decision.record, len(decision.not_offered()))
+    return Placing(chosen.service_host)
 
 
 def rejected(record: decisions.Record, not_offered: int) -> Placing:

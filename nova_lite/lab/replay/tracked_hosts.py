@@ -44,18 +44,7 @@ class TrackedHosts(host_states.HostStates):
         self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
     ) -> None:
         """Count a server on a host until `withdraw`."""
-        self.put(
-            server_uuid,
-            host_states.Placed(
-                host.uuid,
-                host.host,
-                request.size,
-                request.image_properties,
-                moving=False,
-                at=runtime.monotonic(),
-                guest=request.guest,
-            ),
-        )
+        self.put(server_uuid, _placed(host, request))
 
     def put(self, server_uuid: str, placed: host_states.Placed) -> None:
         """Count a server on the host of `placed`."""
@@ -68,15 +57,27 @@ class TrackedHosts(host_states.HostStates):
         if placed is not None:
             self._count(placed, -1)
 
-    def take(self, placed: host_states.Placed) -> None:
-        """Stop counting a server that the records have."""
-        self._count(placed, -1)
+    def take(self, host: hosts.HostState, request: scheduling_request.Request) -> None:
+        """Stop counting a server that the records have on a host."""
+        self._count(_placed(host, request), -1)
 
     def _count(self, placed: host_states.Placed, count: int) -> None:
         before = self.snapshot.hosts[placed.host_uuid]
         after = before.with_server(placed.size, placed.image_properties, placed.guest, count=count)
         after.num_io_ops = before.num_io_ops
         self.snapshot.replace(after)
+
+
+def _placed(host: hosts.HostState, request: scheduling_request.Request) -> host_states.Placed:
+    return host_states.Placed(
+        host.uuid,
+        host.host,
+        request.size,
+        request.image_properties,
+        moving=False,
+        at=runtime.monotonic(),
+        guest=request.guest,
+    )
 
 
 def in_order(states: Iterable[hosts.HostState]) -> list[hosts.HostState]:

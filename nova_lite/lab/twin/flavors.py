@@ -43,12 +43,12 @@ class Flavors:
         """
         entry = {name: embedded[name] or 0 for name in SIZES}
         entry['properties'] = dict(embedded.get('extra_specs', {}))
-        without_unknown([entry | {'name': embedded['original_name']}])
-        key = _key({**entry, 'name': embedded['original_name']})
+        entry['name'] = embedded['original_name']
+        without_unknown([entry])
+        key = _key(entry)
         if key in self._of:
             return str(self._of[key])
-        taken = {each['name'] for each in self.entries}
-        entry['name'] = names.unique(embedded['original_name'], taken)
+        entry['name'] = names.unique(str(entry['name']), {each['name'] for each in self.entries})
         self.entries.append({name: value for name, value in entry.items() if value})
         self._of[key] = entry['name']
         return str(entry['name'])

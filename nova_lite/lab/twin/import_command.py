@@ -4,7 +4,6 @@ import argparse
 import http
 import os
 import sys
-import tempfile
 
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as auth_exceptions
@@ -15,6 +14,7 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import settings
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.twin import importing
@@ -25,7 +25,7 @@ HEADER = '# A twin of a cloud, written by `nova-lite import`. `nova-lite up -f` 
 def run(args: argparse.Namespace) -> None:
     """Read a cloud, and write its twin to a file or to standard output.
 
-    Raise FileExists, WrongUse, TooOld, Refused, Unavailable.
+    Raise WrongUse, TooOld, Refused, Unavailable, Wrong.
     """
     if args.output is not None and os.path.exists(args.output) and not args.force:
         reason = f'{args.output} exists. Choose another --output, or add --force to replace it'
@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> None:
     whole = HEADER + ''.join(f'# {line}\n' for line in lines) + text
     for line in lines:
         print(line, file=sys.stderr)
-    _check(whole)
+    # An error names a line of the file that `nova-lite up -f` would refuse.
+    settings.described(documents.parse(args.output or 'twin.yaml', whole), directory)
     if args.output is None:
         print(whole, end='')
         return
@@ -80,12 +81,3 @@ def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
             raise
         reason = f'{error} Name a cloud with the credentials of an administrator'
         raise client.WrongUse(reason=reason) from error
-
-
-def _check(text: str) -> None:
-    """Raise Wrong unless `nova-lite up -f` would accept a file."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, 'twin.yaml')
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(text)
-        settings.read(path, directory)

@@ -11,9 +11,12 @@ import copy
 import http
 import typing
 
+from keystoneauth1 import discover
+
 from nova_lite import exception
 from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.launcher.cloud_file import compute
+from nova_lite.lab.launcher.cloud_file import images
 from nova_lite.lab.launcher.cloud_file import schema
 from nova_lite.lab.launcher.cloud_file import servers as file_servers
 from nova_lite.lab.twin import flavors as flavors_
@@ -52,8 +55,12 @@ class Import:
     def __init__(self, api: apis.Api, *, shown: bool) -> None:
         newest = api.newest('compute')
         if newest < OLDEST:
-            raise TooOld(newest=_text(newest), oldest=_text(OLDEST))
-        api.microversions['compute'] = _text(min(newest, _numbers(apis.MICROVERSION)))
+            raise TooOld(
+                newest=discover.version_to_string(newest),
+                oldest=discover.version_to_string(OLDEST),
+            )
+        used = min(newest, discover.normalize_version_number(apis.MICROVERSION))
+        api.microversions['compute'] = discover.version_to_string(used)
         self._api, self._names = api, names_.Names(shown=shown)
         self._shown = shown
         self.notes: list[str] = []
@@ -73,7 +80,7 @@ class Import:
         read = compute.read_flavors(self._api, self._projects)
         self.notes += flavors_.without_unknown(read)
         chosen = flavors_.Flavors(read)
-        groups, members = self._groups()
+        groups, members = file_servers.read_groups(self._api, self._projects, self._group_name)
         names = {each['name'] for each in zoned}
         entries = self._servers(rows, hosts, chosen=chosen, members=members, zoned=names)
         for host in hosts.values():
@@ -101,20 +108,8 @@ class Import:
         }
         return {name: value for name, value in found.items() if value or name == 'defaults'}
 
-    def _groups(self) -> tuple[list[Json], dict[str, str]]:
-        """Return (entries of server groups, {id of a member: name of its group})."""
-        entries: list[Json] = []
-        members: dict[str, str] = {}
-        for group in file_servers.groups(self._api):
-            project = self._projects.get(group['project_id'])
-            if project is None:
-                continue
-            name = self._names.of('group', group['id'], group['name'])
-            entries.append(
-                {'name': name, 'project': project, 'policy': group['policy'], **group['rules']}
-            )
-            members |= dict.fromkeys(group['members'], name)
-        return entries, members
+    def _group_name(self, group: Json) -> str:
+        return self._names.of('group', group['id'], group['name'])
 
     def _servers(
         self,
@@ -190,10 +185,10 @@ class Import:
                 raise
             self.notes.append(f'the properties of image {image_id}, which is not shown')
             return GENERIC
-        properties = {key: str(value) for key, value in image.items() if key.startswith(PROPERTIES)}
-        properties.pop('os_hidden', None)
         properties = {
-            key: each for key, each in properties.items() if not key.startswith('os_hash')
+            key: str(value)
+            for key, value in image.items()
+            if key.startswith(PROPERTIES) and key not in images.STANDARD
         }
         name = self._names.of('image', image_id, image['name'] or '')
         entry: Json = {'name': name}
@@ -225,12 +220,3 @@ def _present(disabled: Iterable[Json], hosts: Mapping[str, hosts_.Host]) -> list
         if names:
             found.append({**entry, 'hosts': names})
     return found
-
-
-def _numbers(version: str) -> tuple[int, int]:
-    major, _, minor = version.partition('.')
-    return int(major), int(minor)
-
-
-def _text(version: tuple[int, int]) -> str:
-    return f'{version[0]}.{version[1]}'

@@ -11,17 +11,18 @@ from collections.abc import Iterator
 import contextlib
 import copy
 import dataclasses
+import functools
 import os
 import signal
 import tempfile
 
+from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api.servers import create_flavor
 from nova_lite.clients import auth
 from nova_lite.clients import holdings
-from nova_lite.clients import network
 from nova_lite.clients import placement as placements
 from nova_lite.db.api import flavors as api_flavors
 from nova_lite.db.api import request_specs
@@ -37,12 +38,8 @@ from nova_lite.lab.replay import tracked_hosts
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import candidates
-from nova_lite.scheduler import decide
-from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
-from nova_lite.scheduler import manager
 from nova_lite.scheduler import scheduling_request
-from nova_lite.scheduler import segments
 from nova_lite.wsgi import server
 
 PROJECT = USER = 'twin'
@@ -111,29 +108,29 @@ class Memory:
 class Model:
     """Places servers without moving them.
 
-    hosts: the TrackedHosts; servers: {uuid: Server}; profile: source of the profile of the hosts
+    hosts: the TrackedHosts; profile: source of the profile of the hosts
     """
 
     def __init__(self, copied: cluster.Cluster) -> None:
         self.profile = copied.places.settings.profile
         conf = copied.conf({})
-        credentials = auth.Credentials(conf)
-        self._placement = placements.Placement(credentials)
+        self._placement = placements.Placement(auth.Credentials(conf))
         self.hosts = tracked_hosts.TrackedHosts(
             conf, copied.cells, copied.states, copied.aggregates
         )
         self._ctxt = context.RequestContext(user_id=USER, project_id=PROJECT, overwrite=False)
-        self._world = decide.World(
-            conf=conf,
-            cells=copied.cells,
+        self._world = decider.world(
+            conf,
+            copied.cells,
             placement=self._placement,
             states=self.hosts,
             # Each decision asks placement.
             source=candidates.Source(self._placement, 0.0),
-            rules=manager.rules(conf),
-            segment_aggregates=segments.Segments(network.Network(credentials), self._placement),
         )
-        self.servers = {each.uuid: each for each in _servers(copied)}
+        # {host: uuid of its provider}; the decisions change no host.
+        self._providers = {state.host: state.uuid for state in copied.states}
+        # {host: its servers, those with the most memory first}
+        self._servers = {state.host: _servers(copied.cells, state) for state in copied.states}
         # What `undo` calls, the last first.
         self._undo: list[Callable[[], object]] = []
 
@@ -172,8 +169,7 @@ class Model:
 
     def on(self, host: str) -> list[Server]:
         """Return the servers of a host, those with the most memory first."""
-        found = [each for each in self.servers.values() if each.host == host]
-        return sorted(found, key=lambda each: (-each.memory_mb, each.uuid))
+        return self._servers[host]
 
     def memory_shares(self) -> dict[str, Memory]:
         """Return {name: Memory} of the hosts whose compute service is enabled and up."""
@@ -205,7 +201,7 @@ class Model:
         destination = spec.destination()
         destination.cell, destination.host = moved.cell_uuid, wanted
         held = self._placement.holding(self._ctxt, moved.uuid)
-        placing = self._decide(moved.uuid, spec, beside=held.allocations)
+        placing = self._decide(spec, held.allocations)
         if placing.host is not None:
             # Policies of server groups and hints are judged by the records.
             self._record(moved, placing.host)
@@ -222,39 +218,33 @@ class Model:
         spec = request_spec.RequestSpec(
             instance_uuid=uuid, project_id=PROJECT, user_id=USER, flavor=wanted
         )
-        return self._decide(uuid, spec, beside=())
+        return self._decide(spec, ())
 
-    def _decide(
-        self, uuid: str, spec: request_spec.RequestSpec, *, beside: Iterable[str]
-    ) -> decider.Placing:
+    def _decide(self, spec: request_spec.RequestSpec, beside: Collection[str]) -> decider.Placing:
         """Decide about a server. beside: providers on which it has allocations already"""
-        ctxt = copy.copy(self._ctxt)
-        ctxt.request_id = f'req-{uuid}'
-        decision = decide.Decision(self._world, ctxt, spec, [uuid], beside=beside)
-        try:
-            ((chosen,),) = decision.run(alternates=False)
-        except exception.NoValidHost:
-            return decider.rejected(decision.record, len(decision.not_offered()))
-        self._undo.append(lambda: self._release(uuid, chosen.compute_node_uuid))
-        return decider.Placing(chosen.service_host)
+        placing = decider.decided(self._world, self._ctxt, spec, beside=beside)
+        if placing.host is not None:
+            self._undo.append(functools.partial(self._withdraw, spec, placing.host, beside))
+        return placing
 
-    def _release(self, uuid: str, provider: str) -> None:
-        """Release what a decision claimed for a server."""
-        self.hosts.withdraw(uuid)
+    def _withdraw(self, spec: request_spec.RequestSpec, host: str, beside: Collection[str]) -> None:
+        """Take back a decision. beside: providers whose allocations stay"""
+        self.hosts.withdraw(spec.instance_uuid)
+        self._keep(spec.instance_uuid, lambda held: held.of(beside))
+
+    def _keep(self, uuid: str, kept: Callable[[holdings.Holding], holdings.Allocations]) -> None:
+        """Release what a server holds in placement, but for a part."""
         held = self._placement.holding(self._ctxt, uuid)
-        own = self.servers.get(uuid)
         consumer = placements.Consumer(uuid, held.project_id, held.user_id)
-        rest = held.besides((provider,)) if own is not None else {}
-        self._placement.replace(self._ctxt, consumer, holdings.as_request(rest), held.generation)
+        wanted = holdings.as_request(kept(held))
+        self._placement.replace(self._ctxt, consumer, wanted, held.generation)
 
     def leave(self, moved: Server) -> None:
         """Free what a server that was moved held on its host."""
-        state = next(each for each in self.states if each.host == moved.host)
-        held = self._placement.holding(self._ctxt, moved.uuid)
-        consumer = placements.Consumer(moved.uuid, held.project_id, held.user_id)
-        rest = held.besides((state.uuid,))
-        self._placement.replace(self._ctxt, consumer, holdings.as_request(rest), held.generation)
-        self.hosts.take(_placed(moved, state))
+        provider = self._providers[moved.host]
+        self._keep(moved.uuid, lambda held: held.besides((provider,)))
+        request = scheduling_request.Request(moved.spec, [moved.uuid])
+        self.hosts.take(self.hosts.snapshot.hosts[provider], request)
 
     def undo(self) -> None:
         """Forget all decisions since the last `undo`."""
@@ -267,36 +257,25 @@ def _listed(names: list[str]) -> str:
     return ', '.join(names[:SHOWN]) + more
 
 
-def _placed(found: Server, state: hosts.HostState) -> host_states.Placed:
-    request = scheduling_request.Request(found.spec, [found.uuid])
-    return host_states.Placed(
-        state.uuid,
-        state.host,
-        request.size,
-        request.image_properties,
-        moving=False,
-        at=runtime.monotonic(),
-        guest=request.guest,
-    )
-
-
-def _servers(copied: cluster.Cluster) -> Iterator[Server]:
-    """Yield the servers that have a host."""
-    for state in copied.states:
-        cell = copied.cells.get(state.cell_uuid)
-        found = cell.db.read(instances.on_host, state.host)
-        specs = copied.cells.api_db.read(request_specs.stored, [row.uuid for row in found])
-        for row in found:
-            yield Server(
-                uuid=row.uuid,
-                name=row.display_name,
-                label=row.metadata.get('name', row.display_name),
-                cell_uuid=cell.uuid,
-                host=row.host,
-                spec=request_spec.RequestSpec.restore(specs[row.uuid]),
-                memory_mb=row.memory_mb,
-                vm_state=row.vm_state,
-            )
+def _servers(cells: deployment.Cells, state: hosts.HostState) -> list[Server]:
+    """Return the servers of a host, those with the most memory first."""
+    cell = cells.get(state.cell_uuid)
+    found = cell.db.read(instances.on_host, state.host)
+    specs = cells.api_db.read(request_specs.stored, [row.uuid for row in found])
+    servers = [
+        Server(
+            uuid=row.uuid,
+            name=row.display_name,
+            label=row.metadata.get('name', row.display_name),
+            cell_uuid=cell.uuid,
+            host=row.host,
+            spec=request_spec.RequestSpec.restore(specs[row.uuid]),
+            memory_mb=row.memory_mb,
+            vm_state=row.vm_state,
+        )
+        for row in found
+    ]
+    return sorted(servers, key=lambda each: (-each.memory_mb, each.uuid))
 
 
 def require_own(groups: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
+import functools
 import typing
 
 from nova_lite.lab.launcher.cloud_file import api as apis
@@ -104,30 +105,16 @@ def _create(
     document: documents.Document, connect: Connect, entries: list[documents.Json]
 ) -> dict[int, list[str]]:
     """Request all servers. Return {index of an entry: ids of its servers}."""
-    within = _Within(connect)
+    within = functools.cache(connect)
     groups = {}
     for index, entry in enumerate(document.value.get('server_groups', [])):
         with _at(document, ('server_groups', index)):
-            groups[entry['name']] = servers.create_group(within[entry], entry)
+            groups[entry['name']] = servers.create_group(within(_project(entry)), entry)
     made = {}
     for index, entry in enumerate(entries):
         with _at(document, ('servers', index)):
-            made[index] = servers.create(within[entry], entry, groups)
+            made[index] = servers.create(within(_project(entry)), entry, groups)
     return made
-
-
-class _Within:
-    """The administrator's Api in the project of each entry."""
-
-    def __init__(self, connect: Connect) -> None:
-        self._connect = connect
-        self._of: dict[str, apis.Api] = {}
-
-    def __getitem__(self, entry: documents.Json) -> apis.Api:
-        project = _project(entry)
-        if project not in self._of:
-            self._of[project] = self._connect(project)
-        return self._of[project]
 
 
 def _project(entry: documents.Json) -> str:

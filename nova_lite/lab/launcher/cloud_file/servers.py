@@ -1,5 +1,6 @@
 """The servers that a cloud starts with."""
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import typing
@@ -130,8 +131,7 @@ def _all(api: apis.Api) -> Iterator[Json]:
     yield from api.list('compute', '/servers/detail', 'servers', all_tenants=1)
 
 
-def groups(api: apis.Api) -> Iterator[Json]:
-    """Yield the server groups of all projects. Raise Refused."""
+def _groups(api: apis.Api) -> Iterator[Json]:
     offset = 0
     while True:
         # This list has no links to further pages.
@@ -143,22 +143,32 @@ def groups(api: apis.Api) -> Iterator[Json]:
         offset += len(page)
 
 
-def read_groups(api: apis.Api, projects: Mapping[str, str]) -> tuple[list[Json], dict[str, str]]:
+def _own_name(group: Json) -> str:
+    return str(group['name'])
+
+
+def read_groups(
+    api: apis.Api,
+    projects: Mapping[str, str],
+    name_of: Callable[[Json], str] = _own_name,
+) -> tuple[list[Json], dict[str, str]]:
     """Return (entries of server groups, {id of a member: name of its group}).
 
     projects: {id: name}. Groups of other projects are left out.
+    name_of: function from a group, as the API shows it, to its name in the entries
     """
     found: list[Json] = []
     members: dict[str, str] = {}
-    for group in groups(api):
+    for group in _groups(api):
         project = projects.get(group['project_id'])
         if project is None:
             continue
-        entry = {'name': group['name'], 'policy': group['policy'], **group['rules']}
+        name = name_of(group)
+        entry = {'name': name, 'policy': group['policy'], **group['rules']}
         if project != 'demo':
             entry['project'] = project
         found.append(entry)
-        members |= dict.fromkeys(group['members'], group['name'])
+        members |= dict.fromkeys(group['members'], name)
     return found, members
 
 

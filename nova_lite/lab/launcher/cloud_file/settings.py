@@ -33,7 +33,11 @@ class Described(typing.NamedTuple):
 
 def read(path: str, state_dir: str) -> Described:
     """Return the description in a file of the cloud in a state directory. Raise NotRead, Wrong."""
-    document = documents.read(path)
+    return described(documents.read(path), state_dir)
+
+
+def described(document: documents.Document, state_dir: str) -> Described:
+    """Return the description in a document of the cloud in a state directory. Raise Wrong."""
     schema_errors.require(document)
     checks.require(document)
     value = document.value
