@@ -20,12 +20,13 @@ from nova_lite import exception
 from nova_lite import versions
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
+from nova_lite.lab.console import output
 from nova_lite.lab.launcher import deployed
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
 
-NOT_DONE, INTERRUPTED, UNREAD = 2, 130, 141
+NOT_DONE, INTERRUPTED, UNREAD = 2, 130, output.UNREAD
 COMMANDS = {
     'up': 'start a cloud',
     'status': 'show whether a cloud runs',
@@ -143,8 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Discard the rest of the output at exit, without a second error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.discard()
         return UNREAD
     except Exception as error:
         text = messages.of_library(error)

@@ -7,7 +7,6 @@ the reader of the output has ended. Of both: 255 after an unexpected error.
 
 import json
 import logging
-import os
 import sys
 import typing
 
@@ -17,13 +16,13 @@ from oslo_upgradecheck import upgradecheck
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite.lab.console import messages
+from nova_lite.lab.console import output
 from nova_lite.lab.launcher import operators_files
 from nova_lite.manage import config_check
 from nova_lite.manage import upgrade_checks
 
 PROG = 'nova-lite-status'
 REFUSED, INTERRUPTED, FAILED = 2, 130, 255
-UNREAD = 141
 STATE_DIR = cfg.StrOpt(
     'state-dir', metavar='DIR', help='state directory of a cloud of `nova-lite up`'
 )
@@ -108,9 +107,8 @@ def _check_config(conf: cfg.ConfigOpts) -> int:
                 print(line)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Discard the rest of the output at exit, without a second error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+        output.discard()
+        return output.UNREAD
     return config_check.code(files.findings)
 
 
