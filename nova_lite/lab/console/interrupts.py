@@ -1,4 +1,4 @@
-"""Signals that must not interrupt the end of a command."""
+"""Ctrl-C and SIGTERM, handled by a command for a time."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -8,6 +8,23 @@ import typing
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+# A function of the number of a signal and of the frame that it interrupts.
+Handler: typing.TypeAlias = Callable[[int, typing.Any], object]
+
+
+@contextlib.contextmanager
+def handled(handler: Handler) -> Iterator[None]:
+    """Call a function at each Ctrl-C or SIGTERM within the block.
+
+    Raise ValueError unless this is the main thread: others receive no signals.
+    """
+    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
 
 @contextlib.contextmanager
 def ignored(say: Callable[[str], None], text: str) -> Iterator[None]:
@@ -16,13 +33,8 @@ def ignored(say: Callable[[str], None], text: str) -> Iterator[None]:
     def handle(_number: int, _frame: typing.Any) -> None:
         say(text)
 
-    try:
-        before = {number: signal.signal(number, handle) for number in SIGNALS}
-    # Other threads than the main thread receive no signals.
-    except ValueError:
-        before = {}
-    try:
+    with contextlib.ExitStack() as stack:
+        # Other threads than the main thread receive no signals.
+        with contextlib.suppress(ValueError):
+            stack.enter_context(handled(handle))
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

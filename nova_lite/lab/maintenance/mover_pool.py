@@ -5,12 +5,10 @@ polling of the moves in progress, which continue in the cloud.
 """
 
 from collections.abc import Callable
-from collections.abc import Iterator
-import contextlib
-import signal
 import typing
 
 from nova_lite import runtime
+from nova_lite.lab.console import interrupts
 from nova_lite.lab.maintenance import mover
 from nova_lite.lab.maintenance import plan
 
@@ -39,7 +37,7 @@ class MoverPool:
     def work(self, entries: list[plan.Entry]) -> list[mover.Outcome]:
         """Move the servers of the entries. Return the outcomes in the order of completion."""
         outcomes: list[mover.Outcome] = []
-        with runtime.executor(self._most) as pool, self._signals():
+        with runtime.executor(self._most) as pool, interrupts.handled(self._note):
             futures = {}
             for each in entries:
                 future = pool.submit(self._one, each)
@@ -71,17 +69,8 @@ class MoverPool:
             entry for future, entry in futures.items() if not (future.cancel() or future.done())
         ]
 
-    @contextlib.contextmanager
-    def _signals(self) -> Iterator[None]:
-        def note(_number: int, _frame: object) -> None:
-            self._news.put((INTERRUPTED, None, None))
-
-        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _note(self, _number: int, _frame: object) -> None:
+        self._news.put((INTERRUPTED, None, None))
 
 
 def _outcome(entry: plan.Entry, future: runtime.Future[mover.Outcome]) -> mover.Outcome:
