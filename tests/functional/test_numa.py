@@ -5,9 +5,9 @@ The hosts have two NUMA nodes with two shared and eight dedicated CPUs each, two
 
 import os
 
-from nova_lite.db.cell import compute_nodes
 from tests import fixtures as fixtures_package
 from tests.fixtures import crossing
+from tests.functional import held_parts
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -18,7 +18,7 @@ PINNED = {'hw:cpu_policy': 'dedicated'}
 PAGES = {'hw:mem_page_size': 'large', 'hw:numa_nodes': '2', **PINNED}
 
 
-class NumaCase(own_cloud.OwnCloudTest):
+class NumaCase(held_parts.HeldPartsTest):
     settings = {
         'cells': 1,
         'hosts': 3,
@@ -31,11 +31,6 @@ class NumaCase(own_cloud.OwnCloudTest):
             },
         },
     }
-
-    def flavor(self, name, specs, **sizes):
-        made = self.moving.flavor(name, **sizes)
-        self.cloud.admin.compute.create_flavor_extra_specs(made, specs)
-        return name
 
     def setUp(self):
         super().setUp()
@@ -54,17 +49,9 @@ class NumaCase(own_cloud.OwnCloudTest):
             for cpu, on_host in node['cpu_pinning'].items()
         }
 
-    def held(self, host):
-        """{server: number of CPUs} that guests hold of a host, as its record says."""
-        (node,) = (
-            node
-            for cell in self.moving.world.cells.every(cell0=False)
-            for node in cell.db.read(compute_nodes.every, host=host)
-        )
-        return {
-            uuid: sum(len(cell['pins']) for held in parts for cell in held['cells'])
-            for uuid, parts in node.numa['guests'].items()
-        }
+    def shown(self, parts):
+        """The number of CPUs."""
+        return sum(len(cell['pins']) for held in parts for cell in held['cells'])
 
     def hosts(self):
         return [node.name for node in self.cloud.admin.compute.hypervisors()]
@@ -87,13 +74,7 @@ class NumaTest(NumaCase):
         servers = [self.cloud.boot(f's{number}', flavor='pinned') for number in range(12)]
         pins = {(server.compute_host, *cpu) for server in servers for cpu in self.pins(server)}
         self.assertEqual(48, len(pins))
-        refused = self.cloud.boot('more', flavor='pinned', status='ERROR')
-        self.assertEqual([], self.cloud.findings())
-        self.cloud.admin.compute.delete_server(refused)
-        self.cloud.admin.compute.delete_server(servers[0])
-        self.cloud.wait_gone(servers[0])
-        again = self.cloud.boot('again', flavor='pinned')
-        self.assertEqual(4, len(self.pins(again)))
+        self.assertEqual(4, len(self.pins(self.hosts_are_full('pinned', servers[0]))))
 
     def test_whole_cores_of_hosts_with_threads(self):
         """Placement is asked for VCPU: the trait of threads forbids PCPU of these hosts."""
@@ -135,9 +116,7 @@ class NumaTest(NumaCase):
             self.assertEqual({server.id: 4}, self.held(source))
             self.assertEqual({server.id: 8}, self.held(moved.compute_host))
             self.assertEqual([], self.cloud.findings())
-            self.moving.act(server, action, status=status)
-            self.cloud.wait(server, 'ACTIVE')
-            self.moving.wait_idle(server)
+            self.end_resize(server, action, status)
             if flavor:
                 self.assertEqual(before, self.pins(server))
                 self.assertEqual({}, self.held(moved.compute_host))
@@ -156,9 +135,7 @@ class NumaTest(NumaCase):
             moved = self.cloud.wait(server, status)
             self.assertNotEqual(source, moved.compute_host)
             if status == 'VERIFY_RESIZE':
-                self.moving.act(server, 'confirmResize', status=204)
-                self.cloud.wait(server, 'ACTIVE')
-                self.moving.wait_idle(server)
+                self.end_resize(server, 'confirmResize', 204)
             self.assertEqual({}, self.held(source))
             self.assertEqual({server.id: 8}, self.held(moved.compute_host))
             self.assertEqual(8, len(self.pins(server)))
@@ -166,26 +143,16 @@ class NumaTest(NumaCase):
 
     def test_evacuation(self):
         server = self.cloud.boot(flavor='paged')
-        source = server.compute_host
-        self.moving.fail(source)
-        self.moving.act(server, 'evacuate', {}, status=200, version='2.94')
-        self.moving.ended(server)
-        moved = self.cloud.wait(server, 'ACTIVE')
+        moved = self.evacuate(server)
         self.assertEqual(8, len(self.pins(server)))
         self.assertEqual({server.id: 8}, self.held(moved.compute_host))
-        self.moving.come_back(source)
-        self.cloud.wait_for(lambda: self.held(source) == {}, 'the source to give its CPUs back')
+        self.come_back(server.compute_host)
 
     def test_shelve(self):
         server = self.cloud.boot(flavor='paged')
-        self.moving.act(server, 'shelve')
-        self.cloud.wait(server, 'SHELVED_OFFLOADED')
-        self.moving.wait_idle(server)
-        self.assertEqual({}, self.held(server.compute_host))
+        self.shelve(server)
         self.assertEqual({}, self.pins(server))
-        self.moving.act(server, 'unshelve')
-        found = self.cloud.wait(server, 'ACTIVE')
-        self.moving.wait_idle(server)
+        found = self.unshelve(server)
         self.assertEqual({found.compute_host: 8}, {found.compute_host: len(self.pins(server))})
 
     def test_a_restart_knows_them_again(self):

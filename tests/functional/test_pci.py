@@ -6,10 +6,9 @@ The hosts have two NUMA nodes, with two GPUs on the first and one on the second,
 import json
 import os
 
-from nova_lite.db.cell import compute_nodes
 from tests import fixtures as fixtures_package
 from tests.fixtures import crossing
-from tests.functional import own_cloud
+from tests.functional import held_parts
 from tests.sim.cases import loading
 
 load_tests = loading.load_tests
@@ -30,7 +29,7 @@ ALIAS = 'pci_passthrough:alias'
 LIVE = {'host': None, 'block_migration': 'auto'}
 
 
-class PciCase(own_cloud.OwnCloudTest):
+class PciCase(held_parts.HeldPartsTest):
     settings = {
         'cells': 1,
         'hosts': 2,
@@ -45,27 +44,17 @@ class PciCase(own_cloud.OwnCloudTest):
     }
 
     def flavor(self, name, text, **specs):
-        made = self.moving.flavor(name, vcpus=2)
         specs = {ALIAS: text, **{f'hw:{key}': value for key, value in specs.items()}}
-        self.cloud.admin.compute.create_flavor_extra_specs(made, specs)
-        return name
+        return super().flavor(name, specs, vcpus=2)
 
     def setUp(self):
         super().setUp()
         self.flavor('gpu', 'gpu:1')
         self.flavor('two', 'gpu:2,vf:1')
 
-    def held(self, host):
-        """{server: addresses of devices} that guests hold of a host, as its record says."""
-        (node,) = (
-            node
-            for cell in self.moving.world.cells.every(cell0=False)
-            for node in cell.db.read(compute_nodes.every, host=host)
-        )
-        return {
-            uuid: [address for held in parts for _name, address in held['devices']]
-            for uuid, parts in node.numa['guests'].items()
-        }
+    def shown(self, parts):
+        """The addresses of the devices."""
+        return [address for held in parts for _name, address in held['devices']]
 
     def has(self, server, number):
         """Require that a server holds so many devices of its host, and nothing is wrong."""
@@ -81,12 +70,7 @@ class PciTest(PciCase):
         servers = [self.cloud.boot(f's{number}', flavor='gpu') for number in range(6)]
         held = {(host, *addresses) for host, addresses in (self.has(each, 1) for each in servers)}
         self.assertEqual(6, len(held))
-        refused = self.cloud.boot('more', flavor='gpu', status='ERROR')
-        self.assertEqual([], self.cloud.findings())
-        self.cloud.admin.compute.delete_server(refused)
-        self.cloud.admin.compute.delete_server(servers[0])
-        self.cloud.wait_gone(servers[0])
-        self.has(self.cloud.boot('again', flavor='gpu'), 1)
+        self.has(self.hosts_are_full('gpu', servers[0]), 1)
 
     def test_near_to_the_nodes_of_the_server(self):
         self.flavor('near', 'gpu:2', numa_nodes='1', pci_numa_affinity_policy='required')
@@ -158,9 +142,7 @@ class PciTest(PciCase):
             self.assertEqual({server.id: before}, self.held(source))
             self.assertEqual(3, len(self.held(moved)[server.id]))
             self.assertEqual([], self.cloud.findings())
-            self.moving.act(server, action, status=status)
-            self.cloud.wait(server, 'ACTIVE')
-            self.moving.wait_idle(server)
+            self.end_resize(server, action, status)
             if status == 202:
                 self.assertEqual((source, before), self.has(server, 1))
                 self.assertEqual({}, self.held(moved))
@@ -183,32 +165,21 @@ class PciTest(PciCase):
         self.moving.wait_idle(fixed)
         self.moving.act(fixed, 'migrate')
         self.cloud.wait(fixed, 'VERIFY_RESIZE')
-        self.moving.act(fixed, 'confirmResize', status=204)
-        self.cloud.wait(fixed, 'ACTIVE')
-        self.moving.wait_idle(fixed)
+        self.end_resize(fixed, 'confirmResize', 204)
         self.assertNotEqual(source, self.has(fixed, 1)[0])
         self.assertNotIn(fixed.id, self.held(source))
 
     def test_evacuation(self):
         server = self.cloud.boot(flavor='two')
         source, _addresses = self.has(server, 3)
-        self.moving.fail(source)
-        self.moving.act(server, 'evacuate', {}, status=200, version='2.94')
-        self.moving.ended(server)
-        self.cloud.wait(server, 'ACTIVE')
+        self.evacuate(server)
         self.assertNotEqual(source, self.has(server, 3)[0])
-        self.moving.come_back(source)
-        self.cloud.wait_for(lambda: self.held(source) == {}, 'the source to give its devices back')
+        self.come_back(source)
 
     def test_shelve(self):
         server = self.cloud.boot(flavor='two')
-        self.moving.act(server, 'shelve')
-        self.cloud.wait(server, 'SHELVED_OFFLOADED')
-        self.moving.wait_idle(server)
-        self.assertEqual({}, self.held(server.compute_host))
-        self.moving.act(server, 'unshelve')
-        self.cloud.wait(server, 'ACTIVE')
-        self.moving.wait_idle(server)
+        self.shelve(server)
+        self.unshelve(server)
         self.has(server, 3)
 
 
