@@ -134,14 +134,11 @@ class ResetWaitingTest(testscenarios.WithScenarios, base.CloudTest):
 
     def resize_avoiding(self, *cells_and_hosts):
         """Resize; the scheduler may choose none of these hosts, nor the other host of cell2."""
-        for host in (*cells_and_hosts, 'cell2-host2'):
-            self.moving.change_service(host, status='disabled')
-        try:
+        with contextlib.ExitStack() as stack:
+            for host in (*cells_and_hosts, 'cell2-host2'):
+                stack.enter_context(self.moving.disabled(host))
             self.moving.resize(self.server, 'm1.small')
             self.cloud.wait(self.server, 'VERIFY_RESIZE')
-        finally:
-            for host in (*cells_and_hosts, 'cell2-host2'):
-                self.moving.change_service(host, status='enabled')
 
     def rebuild(self):
         self.act('rebuild', {'imageRef': self.moving.other_image(self.server)})
