@@ -121,7 +121,7 @@ def _call(scope: scopes.Scope, method: Method, arguments: saga.Data) -> Reply:
     try:
         return answer(method(scope.ctxt, **arguments), host)
     except exception.Unavailable as error:
-        if scope.undoing and _is_down(scope, _service(scope, host)):
+        if scope.undoing and is_down(scope, _service(scope, host)):
             raise _down(host) from error
         raise
 
@@ -200,6 +200,7 @@ def _is_given_up(service: rows.Row | None) -> bool:
     return service is None or service.forced_down
 
 
-def _is_down(scope: scopes.Scope, service: rows.Row | None) -> bool:
+def is_down(scope: scopes.Scope, service: rows.Row | None) -> bool:
+    """Return whether a host is known to be down, or has no compute service."""
     down_s = scope.world.conf.service_down_time
     return service is None or services.is_down(service, down_s)

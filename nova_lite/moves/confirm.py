@@ -19,7 +19,6 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.db.cell import services
 from nova_lite.moves import asking
 from nova_lite.moves import duties
 from nova_lite.moves import move
@@ -102,8 +101,7 @@ class ConfirmResize(move.Move[resized.Ends]):
         """
         cell, asked = self.source.cell, resized.asked(self.scope, self.source, CLEAN)
         known = cell.read(asking.services_of, [asked['host']])
-        service, down_time_s = known[asked['host']], self.scope.world.conf.service_down_time
-        if service is None or services.is_down(service, down_time_s):
+        if asking.is_down(self.scope, known[asked['host']]):
             LOG.info(
                 'Confirming resize %s without its source %s, which is down',
                 self.scope.migration_uuid,

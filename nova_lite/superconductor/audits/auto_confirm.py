@@ -83,9 +83,9 @@ class AutoConfirm:
         return bool(window and migration.updated_at <= since)
 
     def _is_source_up(self, cell: deployment.Cell, migration: rows.Row) -> bool:
-        source = self._source_cell(cell, migration)
-        service = source.db.read(services.find, migration.source_compute)
-        return service is not None and services.is_up(service, self._world.conf.service_down_time)
+        return self._source_cell(cell, migration).db.read(
+            services.is_host_up, migration.source_compute, self._world.conf.service_down_time
+        )
 
     def _confirm(
         self, cell: deployment.Cell, migration: rows.Row, guard: transitions.Transition
