@@ -50,19 +50,6 @@ class Unknown(exception.NotFound):
     msg = '%(what)s %(name)r does not exist. Use one of: %(known)s.'
 
 
-def of_files(cells: Iterable[Cell]) -> Shown:
-    """Return the result of `Faults.show` for a cloud without faults in its processes."""
-    return {
-        'failures': [],
-        'hosts_off': [
-            host for cell in cells if cell.guests for host in hostpower.list_off(cell.guests)
-        ],
-        'databases_down': [],
-        'buses_cut': [],
-        'buses_frozen': [],
-    }
-
-
 class Faults(abc.ABC):
     """Injects faults into a cloud. A subclass strikes the parts of one kind of cloud.
 
@@ -84,9 +71,14 @@ class Faults(abc.ABC):
         """Return {failures, hosts_off, databases_down, buses_cut, buses_frozen}."""
         with self._lock:
             return {
-                **of_files(self._cells()),
                 'failures': [
                     {'id': number, **entry} for number, (entry, _rule) in self._failures.items()
+                ],
+                'hosts_off': [
+                    host
+                    for cell in self._cells()
+                    if cell.guests
+                    for host in hostpower.list_off(cell.guests)
                 ],
                 'databases_down': sorted(self._databases),
                 'buses_cut': self._buses_that_are(CUT),
