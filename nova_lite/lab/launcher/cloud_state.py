@@ -38,7 +38,7 @@ def state_of(directory: str) -> str:
 def read(directory: str) -> Json:
     """Return the state and URLs of a cloud, its problem, and what is not healthy, as JSON.
 
-    An embedded cloud also has its time, faults and stopped moves.
+    A cloud that runs also has its time, faults and stopped moves.
     health_urls, metrics_urls: by process; that of a cloud in one process is called all
     """
     found = running.read(directory)
@@ -77,7 +77,7 @@ def _disk(directory: str) -> Json:
 
 
 def _control(directory: str) -> Json:
-    """Return {problem, faults, time, stopped} of an embedded cloud, the first two of another.
+    """Return {problem, time, faults, stopped}; {} if the control endpoint does not answer.
 
     problem: why the cloud refuses all requests, or None
     """
@@ -85,11 +85,9 @@ def _control(directory: str) -> Json:
     found: Json = {}
     with contextlib.suppress(exception.Unavailable, control_client.Refused):
         found['problem'] = client.get('problem')['problem']
-        shown = client.get('faults')
-        found['faults'] = [text for _id, text in injected_faults.lines(shown)]
-        # A cloud of processes has the parts before only.
-        clock = client.get('clock')
+        clock, shown = client.get('clock'), client.get('faults')
         found['time'] = clock['now'] + (' (frozen)' if clock['frozen'] else '')
+        found['faults'] = [text for _id, text in injected_faults.lines(shown)]
         found['stopped'] = breakpoints.lines(client.get('breakpoints'))
     return found
 
