@@ -80,7 +80,6 @@ def _exchange(driven: str, name: str) -> str | None:
 
 def open_notifications(conf: cfg.ConfigOpts, url: str) -> oslo_messaging.Transport:
     """Open the bus at `url` for notifications only, with separate connections."""
-    oslo_messaging.set_transport_defaults(EXCHANGE)
     driven = driver_url(url)
     if not _shares(driven):
         exchange = _exchange(driven, buses.NOTIFICATIONS) or buses.NOTIFICATIONS
@@ -98,7 +97,6 @@ def open_bus(
 
     of: see `driver_url`
     """
-    oslo_messaging.set_transport_defaults(EXCHANGE)
     driven = driver_url(url, of)
     shares = _shares(driven)
     opened = oslo_messaging.get_rpc_transport(
