@@ -116,7 +116,7 @@ def _serve(
         ready = running.of(cloud.places)
         running.write(cloud.places.root, ready)
         print(f'\nReady after {runtime.monotonic() - began:.1f} s: {ready.compute_url}')
-        print(usage(ready, cloud.places))
+        print(usage(ready, cloud.places, described))
         again = next_start(cloud.places, described)
         print(f'{continued(snapshot)}\nCtrl-C stops the cloud. {again}')
         sys.stdout.flush()
@@ -191,7 +191,7 @@ def show(
         print(json.dumps(found, indent=2))
         return
     print(f'Ready: {ready.compute_url}')
-    print(usage(ready, places))
+    print(usage(ready, places, described))
     stop = state_dir.command('stop', places.root)
     print(f'{continued(snapshot)}\n{next_start(places, described)}\n`{stop}` stops the cloud.')
 
@@ -220,16 +220,31 @@ def next_start(places: layout.Layout, described: file_settings.Described | None 
     return f'The next `{up}`{servers} continues with the same servers.'
 
 
-def usage(ready: running.Running, places: layout.Layout) -> str:
-    """Return commands that a user pastes into a shell to use a cloud, and its URLs."""
+def usage(
+    ready: running.Running,
+    places: layout.Layout,
+    described: file_settings.Described | None = None,
+) -> str:
+    """Return commands that a user pastes into a shell to use a cloud, and its URLs.
+
+    described: the file of the cloud if it has one
+    """
     text = f"""
   export OS_CLIENT_CONFIG_FILE={shlex.quote(ready.clouds_yaml)}
   openstack --os-cloud nova-lite hypervisor list
-  openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
-      --network private --wait my-server
-
+{_first_server(described)}
 Variables for a shell: eval "$({state_dir.command('env', places.root)})"
 Metadata of servers: {ready.metadata_url}
 Sign requests with the secret in {places.metadata_secret_path}"""
     page = '' if ready.page_url is None else f'\n\nLive page for a browser: {ready.page_url}'
     return text + page
+
+
+def _first_server(described: file_settings.Described | None) -> str:
+    """Return a command that creates a server, '' in a cloud without the objects of all clouds."""
+    if described is not None and not described.document.value.get('defaults', True):
+        return ''
+    return """\
+  openstack --os-cloud nova-lite-demo server create --flavor m1.tiny --image cirros \\
+      --network private --wait my-server
+"""

@@ -13,6 +13,8 @@ from nova_lite.lab.launcher import foreground
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import snapshot_file
+from nova_lite.lab.launcher.cloud_file import document as documents
+from nova_lite.lab.launcher.cloud_file import settings as file_settings
 
 # Of use to other processes only: daemons, commands on a terminal.
 OTHERS = {'gunicorn', 'oslo_reports', 'pygments', 'rich.progress'}
@@ -40,6 +42,17 @@ class UsageTestCase(testtools.TestCase):
             [evaluated] = [line for line in found if 'eval' in line]
             command = evaluated.partition('eval "$(')[2].removesuffix(')"')
             self.assertEqual(['nova-lite', 'env', '--state-dir', path], shlex.split(command))
+
+    def test_a_file_without_the_first_objects_has_no_example_of_a_server(self):
+        places = layout.Layout(layout.Settings(state_dir=self.useFixture(fixtures.TempDir()).path))
+        ready = running.of(places)
+        self.assertIn('server create --flavor m1.tiny', foreground.usage(ready, places))
+        for defaults, shows in (('true', True), ('false', False)):
+            document = documents.parse('cloud.yaml', f'defaults: {defaults}')
+            described = file_settings.described(document, places.root)
+            shown = foreground.usage(ready, places, described)
+            self.assertIs(shows, 'server create' in shown)
+            self.assertIn('hypervisor list\n', shown)
 
 
 class ContinuedTestCase(testtools.TestCase):
