@@ -5,6 +5,7 @@ A repeated or late message finds another task and changes nothing.
 Source: reference/nova/cells-and-rpc 4.1.
 """
 
+from collections.abc import Collection
 import dataclasses
 import functools
 import traceback
@@ -182,7 +183,7 @@ def _starting(
     if power is not model.PowerAction.HARD_REBOOT:
         return functools.partial(site.driver.change_power, action=power)
     yield from _return(site, ctxt, mounted.node, mounted.uuid)
-    spec = yield from _definition(site, ctxt, host, mounted)
+    spec = yield from _definition(site, ctxt, host, mounted, tasks=ACTIONS[name].tasks)
     return functools.partial(site.driver.change_power, action=power, spec=spec)
 
 
@@ -208,16 +209,26 @@ def _return(
 
 
 def _definition(
-    site: site.Site, ctxt: context.RequestContext, host: str, mounted: mounts.Mounts
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    mounted: mounts.Mounts,
+    *,
+    tasks: Collection[states.TaskState],
 ) -> guest_work.Work[model.GuestSpec]:
     """Return the definition of a guest from its current records, with its current devices.
 
     It has the mounted shares. A volume without a recorded connection does not belong to the
-    server yet, and is left out. Raises VolumeNotUsable if that is the root volume.
+    server yet, and is left out. Raises VolumeNotUsable if that is the root volume, and StateChanged
+    if the server has none of the tasks: another operation may have removed the guest.
     """
     found = yield from guest_work.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
     )
+    task = found['instance'].task_state
+    if task not in tasks:
+        detail = f'found task {task}'
+        raise exception.StateChanged(what='Instance', key=mounted.uuid, detail=detail)
     devices = []
     for device in found['block_devices']:
         if device.destination_type != guests.VOLUME or device.get('connection_info'):

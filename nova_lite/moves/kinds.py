@@ -79,6 +79,11 @@ def require(kind: str) -> None:
         raise NoSuchKind(kind=kind, known=', '.join(sorted(KINDS)))
 
 
+def sets_task(kind: str) -> bool:
+    """Return whether sagas of a kind set a task of their server, as moves do."""
+    return bool(getattr(KINDS.get(kind), 'tasks', ()))
+
+
 def arguments(kind: str, given: journal.Data) -> journal.Data:
     """Return the arguments of a saga as the journal stores them, for an Intent.
 

@@ -8,6 +8,8 @@ ERROR without a guest. A sample is run; `tox -e faults` runs all cases.
 
 import itertools
 
+import fixtures
+
 from nova_lite.saga import journal
 from nova_lite.virt import model
 from nova_lite.virt.sim import census
@@ -21,7 +23,13 @@ Mode = saga_faults.Mode
 # How many scenarios one stands for, where not all are run.
 SAMPLED = 9
 # Deeds by name: the state that is set, and the action that follows.
-DEEDS = {'active': ('active', None), 'error': ('error', None), 'stop': ('active', 'os-stop')}
+DEEDS = {
+    'active': ('active', None),
+    'error': ('error', None),
+    'stop': ('active', {'os-stop': None}),
+    # It would create the guest of a host that the server leaves.
+    'hard reboot': ('active', {'reboot': {'type': 'HARD'}}),
+}
 # Another deed: after the reset each verb of the hosts fails, but those that destroy and detach:
 # some of their steps are repeated until they succeed.
 FAILS = 'active, then hosts fail'
@@ -43,6 +51,11 @@ class ResetCase(owners_table.OwnersCase):
     """One way of one kind of saga."""
 
     cases = staticmethod(cases)
+
+    def setUp(self):
+        super().setUp()
+        # A hard reboot waits for this time while the saga waits for the deed.
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lifecycle.intents.END_TIMEOUT_S', 0.1))
 
     def run_case(self, kind, scenario, case):
         step, mode, deed = case
@@ -88,8 +101,8 @@ class ResetCase(owners_table.OwnersCase):
             self.cloud.cloud.faults.add({'verb': FAILING})
         self.stage.act(server, 'os-resetState', {'state': state})
         if action is not None:
-            # It is refused while the saga works at the server.
-            self.stage.send(server, action)
+            [(name, content)] = action.items()
+            self.stage.send(server, name, content)
 
     def guest_of(self, server, deed):
         """Return what is wrong with the guest of a server that is on a host."""

@@ -16,6 +16,7 @@ from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
+from nova_lite.db.api import sagas
 from nova_lite.lifecycle import intents
 from nova_lite.moves import kinds
 from nova_lite.states import transitions
@@ -95,6 +96,28 @@ def _counting(
     row = server.row
     admit = functools.partial(quota.admit_move, conf=req.conf, server=row, size=size)
     return {'size': size, 'admit': admit}
+
+
+def await_end(req: request.Request, server: server_access.Server) -> None:
+    """Wait until no saga with a task has the server. Raise Conflict after some seconds.
+
+    An administrator may have reset the task of a saga that removes the guest from its host, or
+    creates it again. An action of the host must not create the guest at the same time.
+    """
+    has_waited = False
+    for _look in req.app.waiters.looks(req, intents.END_TIMEOUT_S):
+        if not _is_moving(req, server):
+            break
+        has_waited = True
+    else:
+        raise exception.Conflict(reason='another operation is moving the server')
+    if has_waited:
+        server.follow(server_access.load(req, server.uuid))
+
+
+def _is_moving(req: request.Request, server: server_access.Server) -> bool:
+    found = req.app.api_db.read(sagas.find_active, server.uuid)
+    return found is not None and kinds.sets_task(found.kind)
 
 
 def _require_new_computes(req: request.Request, cell: cells.Cell, kind: str) -> None:

@@ -8,6 +8,7 @@ from nova_lite.api.policies import servers as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import lost_attachments
+from nova_lite.api.servers import moves
 from nova_lite.states import transitions
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
@@ -34,6 +35,7 @@ def _guard(req: request.Request) -> transitions.Transition:
 def reboot(req: request.Request, server: server_access.Server) -> None:
     """Reboot the guest of a server."""
     if _guard(req) is transitions.REBOOT_HARD:
+        moves.await_end(req, server)
         left_guest.remove(req, server)
     if server.is_in_cell:
         lost_attachments.settle(req, server)

@@ -227,6 +227,19 @@ class TestHardReboot(Base):
         self.assertEqual(('error', None, 'host-1'), self.cell.state(self.uuid))
         self.assertIn('no host is connected to it', self.cell.fault(self.uuid))
 
+    def test_another_operation_has_begun(self):
+        """An administrator has reset the task before the host read the records."""
+
+        def reset():
+            self.cell.db.write(instances.force, self.uuid, {'task_state': 'shelving_offloading'})
+            self.cell.driver.destroy('host-1', self.uuid, key='the offload')
+
+        self.cell.lossy.meanwhile('instance_records', reset)
+        self.act('reboot_hard')
+        self.assertEqual({}, self.cell.guests())
+        self.assertEqual('shelving_offloading', self.cell.row(self.uuid).task_state)
+        self.assertIn(('compute_reboot_instance', 'host-1', 'Error'), self.cell.events(self.uuid))
+
     def device(self, volume_id):
         return {
             'uuid': runtime.new_uuid(),

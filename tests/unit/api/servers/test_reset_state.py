@@ -2,12 +2,16 @@
 
 import testscenarios
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import confirmations
+from nova_lite.lifecycle import intents
 from tests.unit.api.servers import base
 
 
@@ -45,3 +49,57 @@ class ResizedTest(base.Case):
         self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
         self.assertEqual('error', self.api.row(uuid).vm_state)
         self.assertEqual('finished', database.read(migrations.get, values['uuid']).status)
+
+
+class MovingTest(base.Case):
+    """The task of a saga was reset, but the saga continues: it may remove the guest meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        self.patch(intents, 'END_TIMEOUT_S', 0)
+        self.uuid = self.api.add_server()
+
+    def reset(self, kind):
+        """Begin a saga and reset the state. Return the uuid of the saga."""
+        saga = runtime.new_uuid()
+        facts = {'uuid': saga, 'kind': kind, 'instance_uuid': self.uuid, 'arguments': {}}
+        ctxt = context.RequestContext(overwrite=False)
+        self.api.api_db.write(sagas.create, ctxt, **facts)
+        self.act(self.uuid, 'os-resetState', {'state': 'active'}, who=base.ADMIN)
+        return saga
+
+    def reboot(self, kind='HARD', **options):
+        return self.act(self.uuid, 'reboot', {'type': kind}, **options)
+
+    def test_hard_reboot(self):
+        for kind in ('shelve', 'shelve-offload', 'rebuild', 'revert-resize', 'evacuation'):
+            saga = self.reset(kind)
+            self.refused_act(
+                self.uuid, 'reboot', {'type': 'HARD'}, code=409, text='another operation is moving'
+            )
+            self.assertIsNone(self.api.row(self.uuid).task_state)
+            self.api.api_db.write(sagas.withdraw, saga)
+        self.reboot()
+
+    def test_what_creates_no_guest(self):
+        self.reset('rebuild')
+        self.reboot('SOFT')
+
+    def test_during_an_attachment(self):
+        """It sets no task, and does not remove the guest."""
+        self.reset('attach-volume')
+        self.reboot()
+
+    def test_the_saga_ends_meanwhile(self):
+        """The reboot is begun where the saga has left the server."""
+        self.patch(intents, 'END_TIMEOUT_S', 60)
+        saga, database = self.reset('revert-resize'), self.api.cell('cell1').db
+        self.api.add_host('host2')
+
+        def pause(_req, _seconds):
+            database.write(instances.update, self.uuid, {'host': 'host2', 'node': 'host2'})
+            self.api.api_db.write(sagas.withdraw, saga)
+
+        self.patch(self.api.app.waiters, 'pause', pause)
+        self.reboot()
+        self.assertEqual('host2', self.sent()[-1][1]['host'])
