@@ -4,6 +4,8 @@ import fixtures
 
 from nova_lite import exception
 from nova_lite.moves import steps
+from nova_lite.moves.parts import offload
+from tests.fixtures import saga_faults
 from tests.functional import own_cloud
 from tests.sim.cases import loading
 
@@ -57,3 +59,25 @@ class RefusedTest(own_cloud.OwnCloudTest):
         with self.refused(f'{PORTS}.unbind'):
             self.moving.act(server, 'shelveOffload')
             self.cloud.wait(server, 'SHELVED_OFFLOADED')
+
+    def test_deletion_during_an_offload(self):
+        """It fails while the guest is removed. The server stays in ERROR, with its fault."""
+        server = self.moving.boot_full()
+        self.moving.act(server, 'shelve')
+        self.cloud.wait(server, 'SHELVED')
+        faults = self.useFixture(saga_faults.SagaFaults(self.cloud))
+
+        def delete():
+            with self.refused(f'{PORTS}.deallocate'):
+                self.cloud.admin.compute.delete_server(server.id)
+                self.cloud.wait(server, 'ERROR')
+
+        mode = saga_faults.Mode.DURING_AFTER
+        faults.fault = saga_faults.Fault('shelve-offload', offload.DESTROY, mode, meanwhile=delete)
+        self.moving.act(server, 'shelveOffload')
+        self.assertEqual('done', faults.ended(server).state)
+        found = self.cloud.admin.compute.get_server(server.id)
+        self.assertEqual(('ERROR', None), (found.status, found.compute_host))
+        self.assertIn('a test says so', found.fault['message'])
+        self.cloud.admin.compute.delete_server(server.id)
+        self.cloud.wait_gone(server)

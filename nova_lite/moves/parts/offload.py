@@ -5,15 +5,20 @@ of the server takes over: then a step removes only the objects that it has creat
 
 An administrator may reset the server's state. If that happens before the guest is destroyed, the
 server stays on its host and gets a fault. Afterwards it is on no host, whatever its state is; if it
-is soft-deleted, it is deleted, because there is nothing to restore on its host. The server also
-stays if the shelved image was deleted, because the disk on the host is the only copy.
+is soft-deleted, it is deleted, because there is nothing to restore on its host. If a service has
+refused its deletion, it stays in ERROR. The server also stays on its host if the shelved image was
+deleted, because the disk on the host is the only copy.
 """
+
+import typing
 
 import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import instances
 from nova_lite.moves import asking
 from nova_lite.moves import destroying
@@ -105,17 +110,25 @@ class Offload:
             final = {'task_state': str(states.TaskState.DELETING)}
             instances.force(connection, row.uuid, final, expect_task=(row.task_state,))
             return False
-        changes = {
-            'host': None,
-            'node': None,
-            'vm_state': str(states.VmState.SHELVED_OFFLOADED),
-            'power_state': int(states.PowerState.SHUTDOWN),
-        }
+        off = int(states.PowerState.SHUTDOWN)
+        changes: dict[str, typing.Any] = {'host': None, 'node': None, 'power_state': off}
+        if not self._has_failed_deletion(connection, row):
+            changes['vm_state'] = str(states.VmState.SHELVED_OFFLOADED)
         if row.task_state not in scope.tasks:
             changes['task_state'] = None
         instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
         move_records.change_devices(connection, self._volumes.reserved, None)
         return True
+
+    def _has_failed_deletion(self, connection: sa.Connection, row: rows.Row) -> bool:
+        """Return whether the server was to be deleted meanwhile, and a service refused that.
+
+        Then the user is shown ERROR and the fault, and has to delete the server again.
+        """
+        scope = self.scope
+        return row.vm_state == states.VmState.ERROR and action_lists.is_followed_by(
+            connection, row.uuid, scope.ctxt.request_id, transitions.DELETE.verb
+        )
 
     @scopes.transaction
     def _end(self, connection: sa.Connection) -> None:
