@@ -16,6 +16,7 @@ from nova_lite.db.api import quota_locks
 from nova_lite.db.api import quotas
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import archive
 from nova_lite.db.cell import attempts
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import epochs
@@ -299,6 +300,25 @@ class Isolation:
             return other
 
         self.assertEqual('deleting', cell.write(delete).result(WAIT_S).task_state)
+
+    def test_a_server_that_two_commands_archive_at_once(self):
+        cell = self.useFixture(database.CellDatabase())
+        uuid = runtime.new_uuid()
+        cell.write(instances.create, [{**RECORD, 'uuid': uuid, 'deleted': True}])
+
+        def first(connection):
+            other = []
+
+            def forget(_uuids):
+                other.append(self.pool.submit(cell.write, archive.archive, 1000))
+                runtime.wait(runtime.Event(), 0.5)  # for the other to come to the records
+
+            moved, _uuids = archive.archive(connection, 1000, forget=forget)
+            return moved, *other
+
+        moved, other = cell.write(first)
+        self.assertEqual(({'instances': 1}, ({}, [])), (moved, other.result(WAIT_S)))
+        self.assertEqual(1, cell.write(archive.purge))
 
     def test_first_calls_at_once_pass_both(self):
         cell = self.useFixture(database.CellDatabase())

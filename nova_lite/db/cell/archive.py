@@ -44,6 +44,7 @@ def archive(
         transaction ends, so that after a kill the next run finds the servers again
     busy: function that returns the servers whose rows must stay; called after they were found
         deleted
+    Servers that another command archives at the same time are left to it.
     Returns (Counter by table, [server uuid, ...]).
     """
     moved: collections.Counter[str] = collections.Counter()
@@ -53,7 +54,9 @@ def archive(
         last = found[-1].id
         kept = busy([server.uuid for server in found])
         for server in found:
-            if moved.total() < max_rows and server.uuid not in kept:
+            if moved.total() >= max_rows or server.uuid in kept:
+                continue
+            if rows.lock(connection, INSTANCES, id=server.id) is not None:
                 moved += _archive_server(connection, server)
                 uuids.append(server.uuid)
     forget(uuids)
