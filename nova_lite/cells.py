@@ -268,7 +268,11 @@ class Cells:
             fresh = {}
             for row in found:
                 old = self._cells.get(row.uuid)
-                if old and old.urls == (row.transport_url, row.database_connection):
+                if old and (old.id, *old.urls) == (
+                    row.id,
+                    row.transport_url,
+                    row.database_connection,
+                ):
                     old.name, old.disabled = row.name, row.disabled
                     fresh[row.uuid] = old
                 else:

@@ -56,6 +56,16 @@ class TestScatter(testtools.TestCase):
             self.assertIsInstance(found.pop('cell2').error, sa.exc.ArgumentError)
             self.assertEqual({'cell0': 'here', 'cell1': 'here'}, found)
 
+    def test_one_is_mapped_anew(self):
+        """Its mapping has another id, by which servers are mapped to it."""
+        cell0 = self.cells.cell0
+        row = self.cells.api_db.read(cell_mappings.get, cell0.uuid)
+        values = {**row._mapping, 'id': 99}
+        self.cells.api_db.write(cell_mappings.destroy, cell0.uuid)
+        self.cells.api_db.write(cell_mappings.create, values)
+        self.assertEqual(cell0.uuid, self.cells.by_id(99).uuid)
+        self.assertEqual(99, self.cells.cell0.id)
+
     def test_one_hangs(self):
         self.ask()  # so that all are connected
         self.cells.timeout_s = 2
