@@ -14,6 +14,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
+from nova_lite.manage import cell_urls
 from nova_lite.manage import command
 from nova_lite.rpc import transport
 
@@ -33,6 +34,13 @@ COLUMNS = {
     'database_connection': 'Database Connection',
     'disabled': 'Disabled',
 }
+
+
+class Clash(exception.Invalid):
+    msg = (
+        'The specified transport_url and/or database_connection combination already exists for '
+        'cell %(name)s(%(uuid)s).'
+    )
 
 
 @command.verb('cell_v2', DATABASE)
@@ -79,10 +87,15 @@ def create_cell(deployment: command.Deployment, args: command.Args) -> int:
     if not url:
         print('Must specify --database_connection if [database]/connection is not set.')
         return 1
-    if clashes(deployment, bus, url):
-        return 2
     uuid = runtime.new_uuid()
-    add(deployment, uuid, args.name, bus=bus, url=url, disabled=args.disabled)
+    try:
+        add(deployment, uuid, args.name, bus=bus, url=url, disabled=args.disabled)
+    except cell_urls.Unusable as error:
+        print(error)
+        return 1
+    except Clash as error:
+        print(error)
+        return 2
     deployment.found['uuid'] = uuid
     if args.verbose:
         print(uuid)
@@ -125,10 +138,12 @@ def update_cell(deployment: command.Deployment, args: command.Args) -> int:
         print('Cell0 cannot be disabled.')
         return 5
     values = _changes(deployment, args, row)
-    if clashes(deployment, values['transport_url'], values['database_connection'], but=row.uuid):
-        return 3
     try:
+        cell_urls.check(deployment, values['transport_url'], values['database_connection'])
         deployment.api_db.write(_update, row.uuid, values)
+    except Clash as error:
+        print(error)
+        return 3
     except exception.NovaLiteError as error:
         print(f'Unable to update CellMapping: {error}')
         return 2
@@ -175,7 +190,9 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
             'have been deleted in the cell. Run `db archive_deleted_rows` to drop them.'
         )
         return 4
-    deployment.api_db.write(_delete, cell)
+    if not deployment.api_db.write(_delete, cell, uuids):
+        print(f'Servers were mapped to cell with uuid {cell.uuid} meanwhile.')
+        return 3
     return 0
 
 
@@ -200,7 +217,11 @@ def add(
     url: str,
     disabled: bool = False,
 ) -> None:
-    """Map a cell. All daemons notice the change. bus, url: URLs of its bus and database"""
+    """Map a cell. All daemons notice the change. Raise Clash, cell_urls.Unusable.
+
+    bus, url: URLs of its bus and database
+    """
+    cell_urls.check(deployment, bus, url)
     values = {
         'uuid': uuid,
         'name': name,
@@ -217,18 +238,6 @@ def is_url(text: str) -> bool:
     return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
 
 
-def clashes(deployment: command.Deployment, bus: str, url: str, but: str | None = None) -> bool:
-    """Return whether a cell other than `but` (a uuid) has the bus or the database. Print it."""
-    for row in deployment.api_db.read(cell_mappings.every):
-        if row.uuid != but and (row.transport_url == bus or row.database_connection == url):
-            print(
-                'The specified transport_url and/or database_connection combination already '
-                f'exists for cell {row.name}({row.uuid}).'
-            )
-            return True
-    return False
-
-
 def masked(url: str) -> str:
     """Return a URL with all passwords masked, also passwords in its query."""
     url = SECRET.sub(r'\1****', url)
@@ -239,13 +248,25 @@ def masked(url: str) -> str:
 
 
 def _add(connection: sa.Connection, values: rows.Values) -> None:
-    cell_mappings.create(connection, values)
+    # Of two commands at once, one waits here, and sees what the other one did.
     stamps.bump(connection, stamps.CELLS)
+    _refuse_clash(connection, values, values['uuid'])
+    cell_mappings.create(connection, values)
 
 
 def _update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
-    cell_mappings.update(connection, uuid, values)
     stamps.bump(connection, stamps.CELLS)
+    _refuse_clash(connection, values, uuid)
+    cell_mappings.update(connection, uuid, values)
+
+
+def _refuse_clash(connection: sa.Connection, values: rows.Values, uuid: str) -> None:
+    """Raise Clash if a cell other than `uuid` has the bus or the database of `values`."""
+    for row in cell_mappings.every(connection):
+        if row.uuid != uuid and any(
+            getattr(row, name) == values[name] for name in ('transport_url', 'database_connection')
+        ):
+            raise Clash(name=row.name, uuid=row.uuid)
 
 
 def _mapped(connection: sa.Connection, cell_id: int) -> list[str]:
@@ -255,8 +276,12 @@ def _mapped(connection: sa.Connection, cell_id: int) -> list[str]:
     )
 
 
-def _delete(connection: sa.Connection, cell: cells_module.Cell) -> None:
+def _delete(connection: sa.Connection, cell: cells_module.Cell, uuids: list[str]) -> bool:
+    """Delete a cell with its mappings. Return False if other servers than `uuids` have any."""
+    if set(_mapped(connection, cell.id)) - set(uuids):
+        return False
     for table in (instance_mappings.TABLE, host_mappings.TABLE):
         connection.execute(table.delete().where(table.c.cell_id == cell.id))
     cell_mappings.destroy(connection, cell.uuid)
     stamps.bump(connection, stamps.CELLS)
+    return True

@@ -173,7 +173,10 @@ def print_list(
 
 def moment(text: str) -> datetime.datetime:
     """Return the time in a text, in UTC without a zone. Raise ValueError."""
-    return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
+    try:
+        return timeutils.normalize_time(timeutils.parse_isotime(_with_time(text)))
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
 
 
 def _with_time(text: str) -> str:

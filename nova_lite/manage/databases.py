@@ -82,4 +82,8 @@ def _sync(url: str, which: str, revision: str) -> int:
     except (exception.Unavailable, util.CommandError) as error:
         print(f'ERROR: {error}')
         return 1
+    except AssertionError:
+        # Alembic's answer to some relative revisions.
+        print(f"ERROR: Can't locate revision identified by {revision!r}")
+        return 1
     return 0

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
@@ -63,8 +64,7 @@ def map_instances(deployment: command.Deployment, args: command.Args) -> int:
     left, deployment.found['mapped'] = args.max_count, 0
     with progress_display.Count(f'servers of {cell.name}', None) as count:
         for batch in _batches(cell):
-            missing = deployment.api_db.read(_missing, batch)
-            deployment.api_db.write(_map, cell.id, missing[:left])
+            missing = _map_missing(deployment, cell, batch, left)
             deployment.found['mapped'] += len(missing[:left])
             count.add(len(batch))
             if left is not None:
@@ -72,6 +72,23 @@ def map_instances(deployment: command.Deployment, args: command.Args) -> int:
                 if left < 0:
                     return 1
     return 0
+
+
+def _map_missing(
+    deployment: command.Deployment,
+    cell: cells_module.Cell,
+    batch: Sequence[rows.Row],
+    most: int | None,
+) -> list[rows.Row]:
+    """Map up to `most` of the servers without a mapping. Return all that had none."""
+    while True:
+        missing = deployment.api_db.read(_missing, batch)
+        try:
+            deployment.api_db.write(_map, cell.id, missing[:most])
+        except db_exception.DBDuplicateEntry:
+            # Another command has mapped some of them meanwhile.
+            continue
+        return missing
 
 
 def _batches(cell: cells_module.Cell) -> Iterator[Sequence[rows.Row]]:

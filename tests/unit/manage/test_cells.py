@@ -2,9 +2,14 @@
 
 import json
 
+import fixtures
+
 from nova_lite import runtime
+from nova_lite.db import transactions
+from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from tests.unit.manage import base
@@ -44,6 +49,58 @@ class CellsTest(CellTest):
         self.cell('create_cell', '--transport-url', 'nonsense', code=1)
         del self.options['database']
         self.cell('create_cell', '--transport-url', 'rabbit://other', code=1)
+
+    def test_urls_that_no_daemon_can_use(self):
+        """None is stored: daemons would fail at each look at the cells."""
+        good = {'--transport-url': 'rabbit://other', '--database_connection': 'sqlite:///x'}
+        for wrong in (
+            {'--transport-url': 'foo://other'},
+            {'--transport-url': 'rabbit://other:port'},
+            {'--transport-url': 'rabbit://{nonsense}'},
+            {'--database_connection': 'garbage'},
+            {'--database_connection': 'foo://u@db/x'},
+            {'--database_connection': 'mysql+pymysql://u@db:port/x'},
+            {'--database_connection': 'mysql+pymysql://{nonsense}@db/x'},
+            {'--database_connection': 'mysql+pymysql://{username@db/x'},
+        ):
+            argv = [text for pair in {**good, **wrong}.items() for text in pair]
+            self.assertIn('cannot be used', self.cell('create_cell', *argv, code=1))
+            argv = ['--cell_uuid', self.cell_uuid, *argv]
+            self.assertIn('cannot be used', self.cell('update_cell', *argv, code=2))
+        self.assertEqual({'cell0', 'cell1'}, set(self.cells()))
+        self.assertEqual(self.local.url, self.cells()['cell1'].database_connection)
+        self.api_db.write(cell_mappings.destroy, cell_mappings.CELL0_UUID)
+        self.cell('map_cell0', '--database_connection', 'garbage', code=255)
+        self.assertEqual({'cell1'}, set(self.cells()))
+
+    def test_templates(self):
+        """A daemon that has a URL of its own fills them."""
+        argv = (
+            '--transport-url',
+            'rabbit://{hostname}/x',
+            '--database_connection',
+            'sqlite:///{path}2',
+        )
+        self.cell('create_cell', '--name', 'x', *argv)
+        self.assertEqual('sqlite:///{path}2', self.cells()['x'].database_connection)
+
+    def test_a_clash_that_comes_meanwhile(self):
+        """Two commands at once map one cell: they wait for each other at the stamp."""
+        bumped, bump = [], stamps.bump
+
+        def meanwhile(connection, name):
+            bump(connection, name)
+            if not bumped:
+                bumped.append(name)
+                values = dict(self.cells()['cell1']._mapping, name='x', uuid=NOWHERE)
+                del values['id']
+                values['transport_url'] = 'rabbit://other'
+                values['database_connection'] = 'sqlite:///x'
+                cell_mappings.create(connection, values)
+
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.db.api.stamps.bump', meanwhile))
+        argv = ('--transport-url', 'rabbit://other', '--database_connection', 'sqlite:///x')
+        self.assertIn('already exists for cell x', self.cell('create_cell', *argv, code=2))
 
     def test_list(self):
         shown = self.cell('list_cells')
@@ -88,6 +145,23 @@ class CellsTest(CellTest):
         self.cell('delete_cell', '--cell_uuid', self.cell_uuid, code=4)
         self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force')
         self.assertEqual({'cell0'}, set(self.cells()))
+
+    def test_delete_while_a_server_is_mapped(self):
+        """It is mapped after the command has looked for servers."""
+        mapped, read = [], transactions.Database.read
+
+        def meanwhile(database, function, *args):
+            found = read(database, function, *args)
+            if getattr(function, '__name__', '') == '_mapped' and not mapped:
+                mapped.append(self.add_server())
+                values = {'instance_uuid': mapped[0], 'cell_id': args[0], 'project_id': 'p'}
+                self.api_db.write(instance_mappings.create, [values])
+            return found
+
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.db.transactions.Database.read', meanwhile))
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, code=3)
+        self.assertIn('cell1', self.cells())
+        self.cell('verify_instance', '--uuid', mapped[0])
 
 
 class HostsTest(CellTest):
@@ -184,3 +258,18 @@ class ServersTest(CellTest):
         self.cell('map_instances', '--cell_uuid', self.cell_uuid, '--max-count', '0', code=127)
         # 1 would say that there is more to map.
         self.cell('map_instances', '--cell_uuid', NOWHERE, code=255)
+
+    def test_map_while_another_command_maps(self):
+        uuids = [self.add_server() for _number in range(3)]
+        write, done = transactions.Database.write, []
+
+        def meanwhile(database, function, *args):
+            if getattr(function, '__name__', '') == '_map' and not done:
+                done.append(args[1][1].uuid)
+                write(database, function, args[0], args[1][1:2])
+            return write(database, function, *args)
+
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.db.transactions.Database.write', meanwhile))
+        self.cell('map_instances', '--cell_uuid', self.cell_uuid)
+        found = self.api_db.read(instance_mappings.of, uuids)
+        self.assertEqual(3, len(found))

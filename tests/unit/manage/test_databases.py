@@ -85,7 +85,8 @@ class SyncTest(base.ManageTest):
         )
 
     def test_unknown_revision(self):
-        self.run_verb('api_db', 'sync', 'unheard-of', code=1)
+        for revision in ('unheard-of', 'head+1'):
+            self.run_verb('api_db', 'sync', revision, code=1)
 
     def test_without_an_api_database(self):
         del self.options['api_database']
@@ -214,7 +215,8 @@ class ArchiveTest(base.ManageTest):
 
     def test_refused(self):
         self.archive('--max_rows', '0', code=2)
-        self.archive('--before', 'yesterday', code=4)
+        for wrong in ('yesterday', '9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00'):
+            self.archive('--before', wrong, code=4)
         self.options['api_database']['connection'] = 'mysql+pymysql://n:x@127.0.0.1:1/api'
         self.archive(code=3)
 
