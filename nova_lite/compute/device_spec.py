@@ -21,8 +21,9 @@ _IDS = 'vendor_id', 'product_id'
 _ADDRESS = re.compile(r'([0-9a-fA-F*]+):([0-9a-fA-F*]+):([0-9a-fA-F*]+)\.([0-7*])')
 # The parts of an address, and the greatest number of each.
 _PARTS = {'domain': 0xFFFF, 'bus': 0xFF, 'slot': 0x1F, 'function': 0x7}
-_LIVE = 'live_migratable'
-_KEYS = (*_IDS, 'address', _LIVE)
+_PHYSICAL = 'physical_network'
+_TRUTHS = 'live_migratable', 'trusted', 'remote_managed'
+_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS)
 
 
 class PciConfigInvalidSpec(exception.Invalid):
@@ -31,7 +32,7 @@ class PciConfigInvalidSpec(exception.Invalid):
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """Properties of devices, and whether they are live-migratable; None: as the driver knows.
+    """Properties of devices, and values of theirs that take the place of those of the driver.
 
     A device has the address if its physical function has it.
     """
@@ -39,7 +40,7 @@ class Spec:
     vendor_id: str
     product_id: str
     has_address: Callable[[str], bool]
-    live_migratable: bool | None
+    values: dict[str, typing.Any]
 
     def fits(self, device: pci.Device) -> bool:
         return (
@@ -50,9 +51,7 @@ class Spec:
 
     def apply(self, device: pci.Device) -> pci.Device:
         """Return the device as guests can have it."""
-        if self.live_migratable is None:
-            return device
-        return dataclasses.replace(device, live_migratable=self.live_migratable)
+        return dataclasses.replace(device, **self.values) if self.values else device
 
 
 def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
@@ -85,13 +84,25 @@ def _spec(entry: dict[str, typing.Any]) -> Spec:
     if unknown:
         raise PciConfigInvalidSpec(reason=f'{unknown[0]} is not supported')
     vendor_id, product_id = (_id(key, entry.get(key, ANY)) for key in _IDS)
-    live = None
-    if _LIVE in entry:
-        try:
-            live = strutils.bool_from_string(entry[_LIVE], strict=True)
-        except ValueError as error:
-            raise PciConfigInvalidSpec(reason=f"Cannot parse tag '{_LIVE}': {error}") from None
-    return Spec(vendor_id, product_id, _address(entry.get('address', '*:*:*.*')), live)
+    has_address = _address(entry.get('address', '*:*:*.*'))
+    return Spec(vendor_id, product_id, has_address, _values(entry))
+
+
+def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:
+    """Return the values that an entry gives to devices."""
+    found: dict[str, typing.Any] = {}
+    if _PHYSICAL in entry:
+        network = entry[_PHYSICAL]
+        if not (network is None or (isinstance(network, str) and network)):
+            raise PciConfigInvalidSpec(reason=f'{_PHYSICAL} {network!r} is not a name or null')
+        found = {'for_ports': True, _PHYSICAL: network}
+    for key in _TRUTHS:
+        if key in entry:
+            try:
+                found[key] = strutils.bool_from_string(entry[key], strict=True)
+            except ValueError as error:
+                raise PciConfigInvalidSpec(reason=f"Cannot parse tag '{key}': {error}") from None
+    return found
 
 
 def _id(key: str, value: object) -> str:

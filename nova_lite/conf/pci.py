@@ -9,8 +9,8 @@ OPTS: list[cfg.Opt] = [
         default=[],
         deprecated_opts=[cfg.DeprecatedOpt('pci_alias', group='DEFAULT')],
         help='Name for PCI devices, to which the extra spec pci_passthrough:alias of a flavor refers, '
-        'as a JSON object with the keys name, vendor_id, product_id, device_type (type-PCI, type-PF '
-        'or type-VF), numa_policy (required, legacy, preferred or socket) and live_migratable (yes '
+        'as a JSON object with the keys name, vendor_id, product_id, device_type (type-PCI, type-PF, '
+        'type-VF or vdpa), numa_policy (required, legacy, preferred or socket) and live_migratable (yes '
         'or no), or as a list of such objects. It may be given several times; definitions with the same '
         'name are alternatives. Read by the compute API only.',
     ),
@@ -23,7 +23,8 @@ OPTS: list[cfg.Opt] = [
         ],
         help='PCI devices of the hosts that servers can have, as a JSON object with the keys vendor_id, '
         'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
-        'and function) and live_migratable (yes or no), or a list of such objects. It may be given '
-        'several times. Unset: all devices of the profile. An empty list: none.',
+        'and function), physical_network (a name, or null for networks without a physical one: ports '
+        'of these networks can have the devices), trusted, remote_managed and live_migratable (each '
+        'yes or no), or a list of such objects. It may be given several times. Unset: all devices of the profile. An empty list: none.',
     ),
 ]

@@ -5,8 +5,13 @@ import dataclasses
 from typing import Any
 from typing import Self
 
-# Kinds of devices: physical functions have virtual functions, and others have none.
-KINDS = PCI, PF, VF = 'type-PCI', 'type-PF', 'type-VF'
+# Kinds of devices: physical functions have virtual functions, and others have none. A virtual
+# function with a vDPA device has the last kind.
+KINDS = PCI, PF, VF, VDPA = 'type-PCI', 'type-PF', 'type-VF', 'vdpa'
+
+
+# Fields of devices for ports.
+OF_PORTS = 'for_ports', 'physical_network', 'trusted', 'remote_managed', 'card_serial_number'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -16,6 +21,11 @@ class Device:
     address: DOMAIN:BUS:SLOT.FUNCTION; node: id of its NUMA node, None if unknown
     parent: address of the physical function of a virtual one
     live_migratable: whether a guest that holds it can migrate live
+    for_ports: whether ports of networks may have it
+    physical_network: the network that it reaches, None for networks without a physical one
+    trusted: whether it may be trusted to change its address
+    remote_managed: whether the network service manages it from another machine
+    card_serial_number: that of its card, if it is known
     """
 
     address: str
@@ -25,9 +35,19 @@ class Device:
     node: int | None = None
     parent: str | None = None
     live_migratable: bool = False
+    for_ports: bool = False
+    physical_network: str | None = None
+    trusted: bool = False
+    remote_managed: bool = False
+    card_serial_number: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """Return plain values. Those of ports are left out if they are not set."""
+        values = dataclasses.asdict(self)
+        for name in OF_PORTS:
+            if not values[name]:
+                del values[name]
+        return values
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Self:

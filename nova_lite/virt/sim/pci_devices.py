@@ -1,5 +1,6 @@
 """The PCI devices of a simulated host, as its profile describes them."""
 
+import dataclasses
 import re
 
 from nova_lite.virt import pci
@@ -7,6 +8,9 @@ from nova_lite.virt.sim import strict_yaml
 
 VENDOR, PRODUCT, ADDRESS, COUNT = 'vendor_id', 'product_id', 'address', 'count'
 NODE, KIND, FUNCTIONS, LIVE = 'numa_node', 'dev_type', 'functions', 'live_migratable'
+PHYSICAL, SERIAL = 'physical_network', 'card_serial_number'
+TRUSTED, REMOTE = 'trusted', 'remote_managed'
+OF_PORTS = PHYSICAL, SERIAL, TRUSTED, REMOTE
 ADDRESSES = r'[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
 MOST, MOST_FUNCTIONS = 256, 128
 # The bus of the first device without an address.
@@ -21,7 +25,8 @@ def read(item: strict_yaml.Reader) -> tuple[pci.Device, ...]:
     found: list[pci.Device] = []
     for place in places:
         place.mapping(
-            required=(VENDOR, PRODUCT), optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE)
+            required=(VENDOR, PRODUCT),
+            optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE, *OF_PORTS),
         )
         place.expect(not (place.has(ADDRESS) and place.has(COUNT)), 'has address and count')
         for _number in range(place.at(COUNT).integer(1, MOST) if place.has(COUNT) else 1):
@@ -46,7 +51,16 @@ def _devices(item: strict_yaml.Reader, address: str) -> list[pci.Device]:
         product_id=_number(item, PRODUCT),
         kind=kind,
         node=item.at(NODE).integer(0, 63) if item.has(NODE) else None,
-        live_migratable=item.at(LIVE).boolean() if item.has(LIVE) else False,
+        live_migratable=_truth(item, LIVE),
+        for_ports=item.has(PHYSICAL),
+        physical_network=_network(item),
+        trusted=_truth(item, TRUSTED),
+        remote_managed=_truth(item, REMOTE),
+        card_serial_number=item.at(SERIAL).string() if item.has(SERIAL) else None,
+    )
+    item.expect(
+        item.has(PHYSICAL) or not any(item.has(key) for key in OF_PORTS),
+        f'{", ".join(OF_PORTS[1:])} belong to a device with {PHYSICAL}',
     )
     item.expect(item.has(FUNCTIONS) == (kind == pci.PF), f'{FUNCTIONS} belong to {pci.PF}')
     return [first, *(_functions(item.at(FUNCTIONS), first) if item.has(FUNCTIONS) else ())]
@@ -54,21 +68,31 @@ def _devices(item: strict_yaml.Reader, address: str) -> list[pci.Device]:
 
 def _functions(item: strict_yaml.Reader, parent: pci.Device) -> list[pci.Device]:
     """Return the virtual functions of a physical one."""
-    item.mapping(required=(COUNT, PRODUCT), optional=(LIVE,))
+    item.mapping(required=(COUNT, PRODUCT), optional=(KIND, LIVE))
+    kind = item.at(KIND).choice((pci.VF, pci.VDPA)) if item.has(KIND) else pci.VF
     stem = parent.address.rsplit(':', 1)[0]
     return [
-        pci.Device(
+        dataclasses.replace(
+            parent,
             # The slots from 1 on, in each eight functions.
             address=f'{stem}:{1 + number // 8:02x}.{number % 8}',
-            vendor_id=parent.vendor_id,
             product_id=_number(item, PRODUCT),
-            kind=pci.VF,
-            node=parent.node,
+            kind=kind,
             parent=parent.address,
-            live_migratable=item.at(LIVE).boolean() if item.has(LIVE) else False,
+            live_migratable=_truth(item, LIVE),
         )
         for number in range(item.at(COUNT).integer(1, MOST_FUNCTIONS))
     ]
+
+
+def _truth(item: strict_yaml.Reader, key: str) -> bool:
+    return item.at(key).boolean() if item.has(key) else False
+
+
+def _network(item: strict_yaml.Reader) -> str | None:
+    if not item.has(PHYSICAL) or item.at(PHYSICAL).value is None:
+        return None
+    return item.at(PHYSICAL).string()
 
 
 def _address(item: strict_yaml.Reader) -> str:

@@ -15,7 +15,7 @@ DEVICES = GPU, CARD, FUNCTION
 INVALID = (
     '{bad', '1', '[1]', {'vendor_id': '10de1'}, {'vendor_id': 'zzzz'}, {'address': '*:0g:00.*'},
     {'address': '*:1ff:00.*'}, {'address': {'bus': '('}}, {'address': {'slots': '1'}},
-    {'live_migratable': 'x'}, {'physical_network': 'p'}, {'one_time_use': 'yes'},
+    {'live_migratable': 'x'}, {'physical_network': ''}, {'trusted': '?'}, {'one_time_use': 'yes'},
     {'devname': 'eth0'}, {'resource_class': 'PGPU'},
 )  # fmt: skip
 
@@ -23,6 +23,10 @@ INVALID = (
 def offered(*entries):
     lines = [each if isinstance(each, str) else json.dumps(each) for each in entries]
     return device_spec.offered(DEVICES, device_spec.parse(lines))
+
+
+def _of_ports(device):
+    return device.for_ports, device.physical_network, device.trusted
 
 
 class DeviceSpecTest(testtools.TestCase):
@@ -52,6 +56,15 @@ class DeviceSpecTest(testtools.TestCase):
     def test_the_first_spec_that_fits_describes_a_device(self):
         found = offered({'product_id': '2330', 'live_migratable': 'yes'}, {'vendor_id': '*'})
         self.assertEqual([True, False, False], [device.live_migratable for device in found])
+
+    def test_devices_of_ports(self):
+        entry = {'vendor_id': '15b3', 'physical_network': 'left', 'trusted': 'true'}
+        for device in offered(entry):
+            self.assertEqual((True, 'left', True), _of_ports(device))
+            self.assertEqual(device, pci.Device.from_dict(device.to_dict()))
+        tunnels = offered({'product_id': '101e', 'physical_network': None})
+        self.assertEqual([(True, None, False)], [_of_ports(each) for each in tunnels])
+        self.assertEqual([(False, None, False)] * 3, [_of_ports(each) for each in offered()])
 
     def test_refused(self):
         for entry in INVALID:

@@ -123,6 +123,14 @@ REFUSED = (
         "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', one_time_use: true}]}]",
         "hosts[0].pci[0]: unknown key 'one_time_use'",
     ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', trusted: true}]}]",
+        'hosts[0].pci[0]: card_serial_number, trusted, remote_managed belong to',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', physical_network: 1}]}]",
+        'hosts[0].pci[0].physical_network: must be a string',
+    ),
     ('hosts: [{crash_dump: 1}]', 'hosts[0].crash_dump: must be'),
     ('failures: [{}]', "failures[0]: lacks 'verb'"),
     ('failures: [{verb: spawn, first: 1, nth: 2}]', 'failures[0]: only one of first and nth'),
