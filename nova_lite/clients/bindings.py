@@ -14,6 +14,7 @@ from nova_lite.clients import owned_ports
 from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 
 EXTENSION = 'binding-extended'
 FAILED, UNBOUND = 'binding_failed', 'unbound'
@@ -84,7 +85,7 @@ class Bindings:
         host: str,
         allocation: resource_requests.Allocation | None,
     ) -> None:
-        profile = resource_requests.profile(vif['profile'], allocation)
+        profile = resource_requests.profile(port_devices.without(vif['profile']), allocation)
         body = {'host': host, 'vnic_type': vif['vnic_type'], 'profile': profile}
         failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
         response = self.service.call(
@@ -114,6 +115,32 @@ class Bindings:
             json={'binding': {'profile': profile}},
             errors={404: failed},
         )
+
+    def put_devices(
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        devices: Mapping[str, session.Json],
+        host: str,
+    ) -> None:
+        """Name the devices of ports in their bindings to `host`.
+
+        devices: {port id: values of the profile}
+        """
+
+        def put(vif: session.Json) -> None:
+            port_id = vif['id']
+            failed = session.raising(exception.PortBindingFailed, port_id=port_id, host=host)
+            for binding in self.list(ctxt, port_id):
+                if binding['host'] == host:
+                    profile = {**port_devices.without(binding['profile']), **devices[port_id]}
+                    if profile != binding['profile']:
+                        self._set_profile(ctxt, port_id, host, profile)
+                    return
+            raise failed(reason='it has no binding that could name its device')
+
+        ports = [{'id': port_id} for port_id in devices]
+        self._ports(ctxt, server_uuid).each(ports, put)
 
     def activate(
         self,

@@ -5,7 +5,8 @@ credentials, for the server's project. Source: reference/nova/create-server 1.4.
 
 A requested network is {'network_id', 'fixed_ip', 'port_id', 'tag'}; absent keys mean None. A
 request is a list of requested networks, 'auto' or 'none'. If a port requests resources, its network
-has 'resource_request', and 'allocation' as soon as a host is chosen.
+has 'resource_request', and 'allocation' as soon as a host is chosen. If a port is a PCI device, its
+network has 'device', and 'binding:profile' as soon as the host has chosen one.
 """
 
 from collections.abc import Collection
@@ -25,6 +26,7 @@ from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import security_groups
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
 
@@ -249,10 +251,11 @@ class Network(network_reads.Reads):
         headers = {}
         if self.has_extension(ctxt, 'revision-if-match'):
             headers['If-Match'] = f'revision_number={port["revision_number"]}'
-        found = request.get(resource_requests.ALLOCATION)
-        if found:
-            profile = resource_requests.profile(port.get(resource_requests.PROFILE), found)
-            body[resource_requests.PROFILE] = profile
+        found, device = request.get(resource_requests.ALLOCATION), request.get(port_devices.PROFILE)
+        if found or device:
+            former = port_devices.without(port.get(resource_requests.PROFILE))
+            profile = resource_requests.profile(former, found)
+            body[resource_requests.PROFILE] = {**profile, **(device or {})}
         return self._update(ctxt, port_id, body, headers=headers)
 
     def _update(
@@ -350,9 +353,13 @@ class Network(network_reads.Reads):
 def _binding_of(
     vif: session.Json, host: str, allocation: resource_requests.Allocation | None
 ) -> session.Json:
-    """Return the attributes that bind a port to a host, with a profile if it has an allocation."""
+    """Return the attributes that bind a port to a host, with a profile if that changes.
+
+    It names no device: those of former hosts do not count.
+    """
     former = vif.get('profile') or {}
-    if allocation is None and resource_requests.ALLOCATION not in former:
+    free = port_devices.without(former)
+    if allocation is None and resource_requests.ALLOCATION not in former and free == former:
         return {'binding:host_id': host}
-    profile = resource_requests.profile(former, allocation)
+    profile = resource_requests.profile(free, allocation)
     return {'binding:host_id': host, resource_requests.PROFILE: profile}

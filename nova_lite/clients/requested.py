@@ -12,6 +12,7 @@ from nova_lite.clients import network_reads
 from nova_lite.clients import resource_requests
 from nova_lite.clients import responses
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 
 # A request for networks; see `nova_lite.clients.network`.
 Wanted: typing.TypeAlias = session.Jsons | typing.Literal['auto', 'none']
@@ -46,8 +47,8 @@ class Requested:
         project_id: of the networks among which one is chosen; default: the user's
         Returns (wanted, count). A list replaces None and, if it can be decided now, 'auto'. The
         count is smaller if the quota of ports does not suffice. Ports of another kind than 'normal'
-        get a 'vnic_type', and ports that request resources a 'resource_request'. Raises the errors
-        that the API returns.
+        get a 'vnic_type', those that are PCI devices a 'device', and ports that request resources a
+        'resource_request'. Raises the errors that the API returns.
         """
         if wanted == NONE:
             return NONE, count
@@ -119,6 +120,7 @@ class Requested:
             if kind != NORMAL:
                 request['vnic_type'] = kind
         self._read_resource_requests(ctxt, wanted)
+        self._describe_devices(ctxt, wanted)
 
     def _read_resource_requests(self, ctxt: session.Ctxt, wanted: session.Jsons) -> None:
         """Read the resource requests of ports with our own credentials: users do not see them."""
@@ -129,6 +131,22 @@ class Requested:
         for port in self.network.list(ctxt, 'ports', id=list(requests), fields=fields):
             if port.get(resource_requests.REQUEST):
                 requests[port['id']][resource_requests.REQUEST] = port[resource_requests.REQUEST]
+
+    def _describe_devices(self, ctxt: session.Ctxt, wanted: session.Jsons) -> None:
+        """Describe the devices of ports that are devices of their host.
+
+        Users see neither profiles of bindings nor physical networks.
+        """
+        kinds = port_devices.TYPES
+        requests = {each['port_id']: each for each in wanted if each.get('vnic_type') in kinds}
+        if not requests:
+            return
+        ports = self.network.list(ctxt, 'ports', id=list(requests))
+        ids = sorted({port['network_id'] for port in ports})
+        networks = {each['id']: each for each in self.network.list(ctxt, 'networks', id=ids)}
+        for port in ports:
+            network = networks.get(port['network_id'], {})
+            requests[port['id']][port_devices.KEY] = port_devices.described(port, network)
 
     def _check_networks(
         self, ctxt: session.Ctxt, wanted: session.Jsons, *, may_attach_external: bool

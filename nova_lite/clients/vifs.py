@@ -1,7 +1,8 @@
 """network_info: the stored data of a server's ports, one dict per port.
 
 The keys are those of nova's network info cache, security_groups [id] as the port has them, and
-groups_version, which `db.cell.network_info` explains:
+groups_version, which `db.cell.network_info` explains, and device of ports that are PCI devices, see
+`objects.port_devices`:
 id, address (MAC), type, vnic_type, devname, active, profile, details,
 preserve_on_delete, tag, network {id, label, bridge, meta {mtu, tenant_id, …},
 subnets [{cidr, version, gateway, dns, routes, ips [{address, type, version,
@@ -11,6 +12,7 @@ meta, floating_ips [{address, type, version}]}]}]}
 from collections.abc import Iterable
 
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 
 DEVICE_NAME_LENGTH = 14  # of an interface on Linux
 # Facts of a subnet that a guest needs to configure its addresses.
@@ -40,7 +42,7 @@ def build(
         'id': port['id'],
         'address': port['mac_address'],
         'type': port.get('binding:vif_type'),
-        'vnic_type': port.get('binding:vnic_type', 'normal'),
+        **_kind(port, network),
         'devname': ('tap' + port['id'])[:DEVICE_NAME_LENGTH],
         'ovs_interfaceid': port['id'],
         'active': not port['admin_state_up'] or port['status'] == 'ACTIVE',
@@ -63,6 +65,13 @@ def build(
             'subnets': _subnets(port, subnets, floating_ips),
         },
     }
+
+
+def _kind(port: session.Json, network: session.Json) -> session.Json:
+    kind = port.get('binding:vnic_type', 'normal')
+    if kind not in port_devices.TYPES:
+        return {'vnic_type': kind}
+    return {'vnic_type': kind, port_devices.KEY: port_devices.described(port, network)}
 
 
 def _subnets(

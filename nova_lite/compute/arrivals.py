@@ -15,11 +15,13 @@ from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.compute import config_drives
 from nova_lite.compute import guests
+from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
+from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -61,6 +63,7 @@ def make(
     if busy:
         return busy
     claim(site, node, instance, block_devices)
+    port_devices.put(site, ctxt, node, instance.uuid)
     devices, lost = connect(site, ctxt, node, instance, block_devices)
     spec = guests.spec_of(site.conf, instance, block_devices=devices, image_id=arrival.image_id)
     spec = with_nodes(site, node, spec, instance)
@@ -91,13 +94,16 @@ def claim(
     node: str,
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
+    *,
+    ports: compute_rpc.Networks | None = None,
 ) -> None:
     """Claim resources of the node. Read the ratios again first if they do not suffice.
 
+    ports: requested networks of a server whose record has no ports yet
     Raises NoCapacity.
     """
     spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
-    guest = guests.constraints_of(instance)
+    guest = guests.constraints_of(instance, ports if isinstance(ports, list) else None)
     wanted = claims.amounts(spec, pinned=len(guest.dedicated))
     try:
         _claim(site, node, instance.uuid, wanted=wanted, guest=guest)

@@ -20,6 +20,7 @@ from nova_lite.compute import arrivals
 from nova_lite.compute import config_drives
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
+from nova_lite.compute import port_devices
 from nova_lite.compute import port_waits
 from nova_lite.compute import site
 from nova_lite.compute import volumes
@@ -128,8 +129,10 @@ class Build:
     def _provide(self) -> guest_work.Work[None]:
         """Claim resources, create ports and volumes, create the guest, update the record."""
         order = self._order
-        arrivals.claim(self._site, self._node, self._instance, order.block_devices)
-        if order.requested_networks != NO_NETWORKS:
+        networks = order.requested_networks
+        devices = order.block_devices
+        arrivals.claim(self._site, self._node, self._instance, devices, ports=networks)
+        if networks != NO_NETWORKS:
             self._site.plugs.expect((self._host, self._uuid))
             self._network_info = yield from guest_work.persist(self._allocate_ports)
         named = volumes.name_devices(order.block_devices)
@@ -160,10 +163,11 @@ class Build:
         """Allocate ports. A repetition after an error finds the ports of the former attempt."""
         again, self._order.again = self._order.again, True
         order = self._order
+        networks = resource_requests.allocated(order.requested_networks, order.selection)
         return self._site.network.allocate(
             self._ctxt,
             self._instance,
-            resource_requests.allocated(order.requested_networks, order.selection),
+            port_devices.named(self._site, self._node, self._uuid, networks),
             host=self._host,
             groups=self._instance.security_groups,
             again=again,

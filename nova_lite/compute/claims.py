@@ -10,6 +10,7 @@ import collections
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 import typing
@@ -20,6 +21,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import port_requests
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 from nova_lite.virt import topology
@@ -69,6 +71,8 @@ class Claims:
         self._noted = noted
         self._lock = runtime.Lock()
         self._nodes: dict[str, Held] = {}
+        # (guest, port) of devices that are being plugged, so that guests do not have them yet.
+        self._plugging: set[tuple[str, str]] = set()
 
     def claim(
         self, node: str, guest: str, wanted: Amounts, limits: Amounts, *, ask: Ask | None = None
@@ -96,19 +100,67 @@ class Claims:
         self, node: str, spec: model.GuestSpec, guest: constraints.Constraints
     ) -> model.GuestSpec:
         """Return a guest's definition with the parts of the node that it has claimed."""
-        if not guest.has_parts:
+        parts = self._parts(node, spec.uuid)
+        if not parts:
             return spec
+        return _with_addresses(dataclasses.replace(spec, numa=_held_for(guest, parts)), parts)
+
+    def with_ports(self, node: str, spec: model.GuestSpec) -> model.GuestSpec:
+        """Return a guest's definition with the devices of its ports that it has claimed."""
+        return _with_addresses(spec, self._parts(node, spec.uuid))
+
+    def port_devices(self, node: str, guest: str) -> dict[str, str]:
+        """Return {port id: address of its device} of a guest's claim."""
+        return dict(_of_ports(self._parts(node, guest)))
+
+    def claim_port(self, node: str, guest: str, ask: Ask) -> str:
+        """Claim a device for the port of a guest, the only one of `ask`. Return its address.
+
+        A repetition finds the claimed device. Raise NoCapacity, or GuestNotFound.
+        """
+        (port,) = ask.guest.ports
         with self._lock:
-            claim = self._of(node).get(spec.uuid)
-            numa = _held_for(guest, claim.numa if claim else ())
-        return dataclasses.replace(spec, numa=numa)
+            held = self._of(node)
+            if guest not in held:
+                raise exception.GuestNotFound(uuid=guest, node=node)
+            former = held[guest].numa
+            numa = _with_nodes(node, held, former, ask)
+            if numa != former:
+                held[guest] = dataclasses.replace(held[guest], numa=numa)
+                self._plugging.add((guest, port.name))
+        self._note(node, former, numa)
+        return dict(_of_ports(numa))[port.name]
+
+    def settle_port(self, node: str, guest: str, port: str) -> None:
+        """End the plugging of a port: release its device unless the guest has it."""
+        try:
+            there = self._driver.get_guest(node, guest).spec
+        except exception.GuestNotFound:
+            there = None
+        with self._lock:
+            self._plugging.discard((guest, port))
+            claim = self._of(node).get(guest)
+            if claim is None:
+                return
+            others = tuple(part for part in claim.numa if part.port != port)
+            own = [part for part in there.parts if part.port == port] if there else []
+            numa = (*others, *own)
+            if numa == claim.numa:
+                return
+            self._of(node)[guest] = dataclasses.replace(claim, numa=numa)
+        self._note(node, claim.numa, numa)
+
+    def _parts(self, node: str, guest: str) -> tuple[topology.Held, ...]:
+        with self._lock:
+            claim = self._of(node).get(guest)
+            return claim.numa if claim else ()
 
     def keep_nodes(self, node: str, spec: model.GuestSpec) -> model.GuestSpec:
         """Return a guest's new definition with the parts of the node that it holds."""
-        with self._lock:
-            claim = self._of(node).get(spec.uuid)
-        if claim is None or not claim.numa:
+        parts = self._parts(node, spec.uuid)
+        if not parts:
             return spec
+        spec = _with_addresses(spec, parts)
         try:
             numa = self._driver.get_guest(node, spec.uuid).spec.numa
         except exception.GuestNotFound:
@@ -175,9 +227,20 @@ class Claims:
             for guest, part in self._of(node).items():
                 if guest in keep or part is not before.get(guest):
                     found[guest] = part
+                elif guest in found:
+                    found[guest] = self._with_plugging(guest, found[guest], part)
             former, self._nodes[node] = _numa_of(self._nodes[node]), found
             numa = _numa_of(found)
         self._note(node, former, numa)
+
+    def _with_plugging(self, guest: str, found: Claim, former: Claim) -> Claim:
+        """Return a claim with the devices of ports that are being plugged into the guest."""
+        missing = tuple(
+            part
+            for part in former.numa
+            if (guest, part.port) in self._plugging and part not in found.numa
+        )
+        return dataclasses.replace(found, numa=(*found.numa, *missing)) if missing else found
 
     def used(self, node: str) -> Amounts:
         """Return {class: amount} of all claims of the node together."""
@@ -201,13 +264,54 @@ def _with_nodes(
     node: str, held: Held, former: tuple[topology.Held, ...], ask: Ask | None
 ) -> tuple[topology.Held, ...]:
     """Return the former parts of a guest, and new ones unless they fit its request."""
-    if ask is None or _held_for(ask.guest, former):
+    if ask is None:
+        return former
+    own, named = _held_for(ask.guest, former), {part.port for part in former}
+    ports = tuple(port for port in ask.guest.ports if port.name not in named)
+    has_own = own is not None or not (ask.guest.nodes or ask.guest.devices)
+    if has_own and not ports:
         return former
     parts = [part for claim in held.values() for part in claim.numa]
-    found = fitting.fit(fitting.rooms(ask.host, parts), ask.guest, ask.ratios)
+    rooms = fitting.rooms(ask.host, parts)
+    if own is not None:
+        found = fitting.fit_beside(rooms, ports, own)
+    else:
+        found = fitting.fit(rooms, dataclasses.replace(ask.guest, ports=ports), ask.ratios)
     if isinstance(found, fitting.Misfit):
         raise exception.NoCapacity(reason=f'{node}: {found.reason}')
-    return (*former, found)
+    return (*former, *_divided(found, ports, with_own=not has_own))
+
+
+def _divided(
+    found: topology.Held, ports: Iterable[port_requests.PortRequest], *, with_own: bool
+) -> Iterator[topology.Held]:
+    """Yield the parts for a guest itself, and one for each of its ports."""
+    names = {port.name for port in ports}
+    if with_own:
+        devices = tuple(pair for pair in found.devices if pair[0] not in names)
+        yield dataclasses.replace(found, devices=devices)
+    yield from (topology.Held.of_port(*pair) for pair in found.devices if pair[0] in names)
+
+
+def _of_ports(parts: Iterable[topology.Held]) -> Iterator[tuple[str, str]]:
+    """Yield (port id, address of its device) of the parts that are devices of ports."""
+    for part in parts:
+        if part.port is not None:
+            yield from part.devices
+
+
+def _with_addresses(spec: model.GuestSpec, parts: Iterable[topology.Held]) -> model.GuestSpec:
+    """Return a guest's definition with the devices of its ports, according to its parts."""
+    claimed = dict(_of_ports(parts))
+    if not claimed:
+        return spec
+    devices = tuple(
+        dataclasses.replace(each, data={**each.data, model.PCI_ADDRESS: claimed[each.id]})
+        if each.kind is model.DeviceKind.INTERFACE and each.id in claimed
+        else each
+        for each in spec.devices
+    )
+    return dataclasses.replace(spec, devices=devices)
 
 
 def _held_for(
@@ -231,6 +335,6 @@ def _claims_of(guests: Iterable[model.Guest]) -> Held:
         found[guest.uuid] = Claim(
             {name: max(part[name], former.amounts[name]) for name in CLASSES},
             # A guest may use the same parts at both ends of its move.
-            tuple(dict.fromkeys((*former.numa, *((numa,) if numa else ())))),
+            tuple(dict.fromkeys((*former.numa, *guest.spec.parts))),
         )
     return found

@@ -13,6 +13,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import guests
+from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
@@ -47,6 +48,7 @@ class Cold:
         """
         arrivals.claim(self._site, node, instance, block_devices)
         try:
+            port_devices.put(self._site, ctxt, node, instance.uuid)
             arrivals.connect(self._site, ctxt, node, instance, block_devices)
         except exception.NovaLiteError:
             self._site.claims.settle(node, instance.uuid)
@@ -143,6 +145,7 @@ class Cold:
         # The node has the volumes even if it cannot start the guest: a hard reboot uses them.
         known = arrivals.complete(site, ctxt, devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
+        spec = site.claims.with_ports(node, spec)
         job = site.driver.revert_migration(
             node,
             instance.uuid,

@@ -5,13 +5,17 @@ effect of an earlier call. The super-conductor changes the records and, except f
 connection, the objects of the neighbours.
 """
 
+import dataclasses
+
 from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
+from nova_lite.compute import claims
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
+from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
@@ -90,8 +94,38 @@ class DeviceCalls:
         vif: model.Json,
         key: str,
     ) -> replies.Reply:
-        node = self._site.node_of(host, instance)
-        return self._plug(node, instance.uuid, guests.interface_of(vif), key)
+        node, uuid = self._site.node_of(host, instance), instance.uuid
+        device = guests.interface_of(vif)
+        ask = self._ask_for_port(node, instance, vif)
+        if ask is None:
+            return self._plug(node, uuid, device, key)
+        try:
+            address = self._site.claims.claim_port(node, uuid, ask)
+        except exception.NoCapacity as error:
+            raise exception.Invalid(
+                f'Failed to claim PCI device for {uuid} during interface attach: '
+                f'{error.kwargs["reason"]}'
+            ) from error
+        try:
+            port_devices.put(self._site, ctxt, node, uuid)
+            device = dataclasses.replace(device, data={**device.data, model.PCI_ADDRESS: address})
+            reply = self._plug(node, uuid, device, key)
+        except exception.NovaLiteError:
+            self._site.claims.settle_port(node, uuid, device.id)
+            raise
+        if 'done' in reply:
+            self._site.claims.settle_port(node, uuid, device.id)
+        return reply
+
+    def _ask_for_port(
+        self, node: str, instance: objects.Instance, vif: model.Json
+    ) -> claims.Ask | None:
+        """Return the request of a port for a PCI device, or None if it needs none."""
+        guest = guests.constraints_of(instance, [vif])
+        if not guest.ports:
+            return None
+        site = self._site
+        return claims.Ask(guest, site.hardware.nodes(node), site.inventory.ratios(node))
 
     def detach_interface(
         self,
@@ -101,8 +135,14 @@ class DeviceCalls:
         port_id: str,
         key: str,
     ) -> replies.Reply:
-        device = model.Device(model.DeviceKind.INTERFACE, port_id)
-        return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
+        node, device = (
+            self._site.node_of(host, instance),
+            model.Device(model.DeviceKind.INTERFACE, port_id),
+        )
+        reply = self._unplug(node, instance.uuid, device, key)
+        if 'done' in reply:
+            self._site.claims.settle_port(node, instance.uuid, port_id)
+        return reply
 
     def drop_interface(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, port_id: str
@@ -119,6 +159,7 @@ class DeviceCalls:
             key = f'{ctxt.request_id}/vif-deleted'
             job = self._site.driver.detach(node, instance_uuid, device, key=key)
             yield from guest_work.ended(job)
+            self._site.claims.settle_port(node, instance_uuid, port_id)
         except exception.GuestNotFound:
             # The network service also reports ports that are deleted with their server.
             LOG.debug('Port %s need not be detached: server %s is gone', port_id, instance_uuid)

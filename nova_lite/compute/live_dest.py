@@ -14,6 +14,7 @@ from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import config_drives
 from nova_lite.compute import guests
+from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
@@ -108,6 +109,7 @@ class LiveDestination:
         """
         site = self._site
         arrivals.claim(site, node, instance, block_devices)
+        port_devices.put(site, ctxt, node, instance.uuid)
         devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
         spec = arrivals.with_nodes(site, node, spec, instance)

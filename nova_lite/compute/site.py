@@ -67,6 +67,10 @@ class Site:
         up = self.driver.up_nodes()
         return [host for host in self.hosts if not up.isdisjoint(self.nodes[host])]
 
+    def host_of(self, node: str) -> str:
+        """Return the host of a node."""
+        return next(host for host, nodes in self.nodes.items() if node in nodes)
+
     def node_of(self, host: str, instance: objects.Instance) -> str:
         """Return the node on which a host has, or would look for, a server's guest."""
         nodes = self.nodes[host]

@@ -137,7 +137,7 @@ def _lack(request: guest_pci.Request, number: int, near: Near | None) -> str:
     if near is not None:
         places = 'NUMA nodes ' + ', '.join(map(str, sorted(near.nodes)))
         place = f' for {places} by policy "{request.policy}"'
-    return f'{number} devices of alias {request.name} are free{place}, not {request.count}'
+    return f'{number} devices {request.of} are free{place}, not {request.count}'
 
 
 class _Search:
@@ -214,7 +214,7 @@ class _Search:
         return unit, tuple(sorted(cards))
 
     def _refusal(self) -> str:
-        names = ', '.join(f'{each.count} of alias {each.name}' for each in self._requests)
+        names = ', '.join(f'{each.count} {each.of}' for each in self._requests)
         return f'no devices are free for all of: {names}'
 
     def _without(self, left: tuple[int, ...], kind: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ power of the number of nodes at most. Devices restrict it to sets of nodes that 
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 import dataclasses
 import itertools
 import typing
@@ -101,15 +102,26 @@ def fit(left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> topology
     """Return the parts of the rooms that a guest holds, or the reason why it does not fit."""
     if len(guest.nodes) > len(left.nodes):
         return Misfit(f'has {len(left.nodes)} NUMA nodes, not {len(guest.nodes)}')
-    if guest.devices and not guest.nodes:
-        return _held(guest, (), device_fitting.choose(left.devices, guest.devices, None))
+    if guest.requested and not guest.nodes:
+        return _held(guest, (), device_fitting.choose(left.devices, guest.requested, None))
     matching = _Matching(left, guest, ratios)
     cells = matching.run()
     if isinstance(cells, Misfit):
         return cells
-    if not guest.devices:
+    if not guest.requested:
         return topology.Held(cells, guest.request)
     return _with_devices(left, guest, matching, cells)
+
+
+def fit_beside(
+    left: Rooms, requests: Sequence[guest_pci.Request], own: topology.Held
+) -> topology.Held | Misfit:
+    """Return devices of the rooms for a guest that has parts already, or the reason."""
+    near = None
+    if own.cells:
+        sockets = {room.node.id: room.node.socket for room in left.nodes}
+        near = device_fitting.Near(frozenset(cell.node for cell in own.cells), sockets)
+    return _held(constraints.NONE, (), device_fitting.choose(left.devices, requests, near))
 
 
 def _held(
@@ -128,11 +140,11 @@ def _with_devices(
     first: parts of nodes, which are taken if they are near to devices
     """
     sockets = {room.node.id: room.node.socket for room in left.nodes}
-    question = device_fitting.Question(left.devices, guest.devices)
+    question = device_fitting.Question(left.devices, guest.requested)
     found = question.choose(device_fitting.Near(frozenset(sockets), sockets))
     if isinstance(found, str):
         return Misfit(found)
-    is_preferred = guest_pci.PREFERRED in {request.policy for request in guest.devices}
+    is_preferred = guest_pci.PREFERRED in {request.policy for request in guest.requested}
     for strict in (True, False) if is_preferred else (False,):
         # A preference that cannot be met leaves half of the tries.
         keep = device_fitting.MOST_TRIES // 2 if strict else 0
@@ -159,7 +171,7 @@ def _node_sets(
     """Yield the sets of nodes that may be near to devices, those with many devices first."""
     numbers = dict.fromkeys(sockets, 0)
     for device in left.devices:
-        wanted = {request.policy for request in guest.devices if request.fits(device)}
+        wanted = {request.policy for request in guest.requested if request.fits(device)}
         if device.node is None or not wanted:
             continue
         by_socket = guest_pci.SOCKET in wanted
@@ -179,7 +191,7 @@ class _Matching:
         # The emptiest node comes first, so that guests spread. Nodes with devices are left to
         # guests that want these.
         pinned = bool(guest.dedicated)
-        rare = set() if guest.devices else {device.node for device in left.devices}
+        rare = set() if guest.requested else {device.node for device in left.devices}
         self._left = sorted(
             left.nodes,
             key=lambda room: (

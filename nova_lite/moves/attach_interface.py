@@ -24,6 +24,7 @@ from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import guest_devices
 from nova_lite.moves.parts import port_resources
+from nova_lite.objects import port_devices
 
 BIND = saga.Result('bind-port', saga.Data)
 PLUG = 'attach-on-host'
@@ -173,11 +174,19 @@ class AttachInterface(move.Move[guest_devices.Began]):
 
     def record(self) -> None:
         """Add the port to the server's record. This is the pivot."""
-        self.guest.finish(self._record)
-        self.results[guest_devices.ACCEPTED] = self.results[BIND]['id']
+        vif = self._plugged()
+        self.guest.finish(lambda connection, row: self._record(connection, row, vif))
+        self.results[guest_devices.ACCEPTED] = vif['id']
 
-    def _record(self, connection: sa.Connection, row: rows.Row) -> None:
-        vif = self.results[BIND]
+    def _plugged(self) -> session.Json:
+        """Return the port's entry of network information, with the device of its host."""
+        vif: session.Json = self.results[BIND]
+        if port_devices.KEY not in vif:
+            return vif
+        found = self.world.network.info(self.ctxt, self.instance_uuid, [vif])
+        return next((entry for entry in found if entry['id'] == vif['id']), vif)
+
+    def _record(self, connection: sa.Connection, row: rows.Row, vif: session.Json) -> None:
         others = [entry for entry in row.network_info or () if entry['id'] != vif['id']]
         info = network_info.merged(row.network_info, [*others, vif])
         network_info.store(connection, row.uuid, info)

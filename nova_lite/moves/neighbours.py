@@ -23,6 +23,7 @@ from nova_lite.db.api import sagas
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
+from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
@@ -187,6 +188,7 @@ def requested_networks(network_info: session.Jsons | None) -> session.Jsons:
             'network_id': vif['network']['id'],
             'port_id': vif['id'],
             'vnic_type': vif.get('vnic_type'),
+            **({port_devices.KEY: vif[port_devices.KEY]} if port_devices.KEY in vif else {}),
         }
         for vif in network_info or ()
     ]

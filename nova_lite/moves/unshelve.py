@@ -36,6 +36,7 @@ from nova_lite.moves.parts import shelving
 from nova_lite.moves.parts import stored_request
 from nova_lite.objects import instance as instance_objects
 from nova_lite.objects import instance_group
+from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.states import transitions
 
@@ -243,7 +244,15 @@ class Unshelve(move.Move[Began]):
         return row.network_info if bound is None else bound
 
     def spawn(self) -> asking.Reply:
+        """Create the guest. Its host chooses the devices that are ports."""
         row = self.scope.row()
+        made = self._spawn(row)
+        bound = None if isinstance(made, saga.Pending) else self.results.get(BIND)
+        if bound and any(port_devices.KEY in vif for vif in bound):
+            self.results[BIND] = self.world.network.info(self.ctxt, row.uuid, bound)
+        return made
+
+    def _spawn(self, row: rows.Row) -> asking.Reply:
         return asking.ask(
             self.scope,
             self.scope.compute.finish_snapshot_based_resize_at_dest,

@@ -14,22 +14,6 @@ from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
 from nova_lite.objects import instance_group  # noqa: F401  (registers its class)
 
-# Types of ports (binding:vnic_type) that need a PCI device. No simulated host has one for a port.
-PCI_PORTS = frozenset((
-    'direct', 'direct-physical', 'macvtap', 'vdpa', 'virtio-forwarder',
-    'accelerator-direct', 'accelerator-direct-physical', 'remote-managed',
-))  # fmt: skip
-
-
-def pci_port(networks: collections.abc.Iterable[dict[str, typing.Any]]) -> str | None:
-    """Return the type of the first port that is a PCI device, or None.
-
-    networks: as `RequestSpec.requested_networks`
-    """
-    return next(
-        (each['vnic_type'] for each in networks if each.get('vnic_type') in PCI_PORTS), None
-    )
-
 
 @base.Registry.register
 class Destination(base.Object):
@@ -115,7 +99,8 @@ class RequestSpec(base.Object):
     current_cell: the cell of a server that has one; its allocations stay, and the claim is added
         to them
     check_type: 'rebuild' only checks whether the current host is suitable for another image
-    requested_networks: [{'network_id', 'port_id', 'vnic_type'}]; unknown values are None
+    requested_networks: [{'network_id', 'port_id', 'vnic_type'}]; unknown values are None. See
+        `port_devices` for 'device'
     same_subtree: one comma-separated list of suffixes per condition
     """
 
@@ -181,7 +166,7 @@ class RequestSpec(base.Object):
     requested_destination: Destination | None
     requested_resources: list[RequestGroup]
     same_subtree: list[str]
-    requested_networks: list[dict[str, str | None]]
+    requested_networks: list[dict[str, typing.Any]]
     root_required: list[str]
     root_forbidden: list[str]
     current_host: str | None

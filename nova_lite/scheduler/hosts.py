@@ -205,7 +205,7 @@ class HostState:
             return 0
         parts = (part for parts in numa['guests'].values() for part in parts)
         held = sum(len(part.get('devices', ())) for part in parts)
-        return len(devices) - held - sum(each.count for g in self.coming for each in g.devices)
+        return len(devices) - held - sum(each.count for g in self.coming for each in g.requested)
 
     @property
     def free_ram_mb(self) -> int:

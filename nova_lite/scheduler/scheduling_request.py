@@ -11,6 +11,8 @@ import typing
 
 from nova_lite import exception
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import port_requests
+from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
 
@@ -117,14 +119,16 @@ def _guest(
         devices=flavor.get('devices') or (),
     )
     try:
-        return constraints.of(asked), None
+        found = constraints.of(asked)
+        ports = port_requests.requests(spec.requested_networks, found.device_policy)
+        return (dataclasses.replace(found, ports=ports) if ports else found), None
     except exception.Invalid as error:
         return constraints.NONE, error.message
 
 
 def _missing_device(spec: request_spec.RequestSpec) -> str | None:
-    port = request_spec.pci_port(spec.requested_networks)
+    port = port_devices.accelerator(spec.requested_networks)
     if port is not None:
-        return f'no PCI device for a port of type {port}'
+        return f'no accelerator service for a port of type {port}'
     profile = spec.flavor.extra_specs.get('accel:device_profile')
     return f'no accelerator service for device profile {profile}' if profile else None

@@ -21,6 +21,7 @@ from nova_lite.verify import networking
 from nova_lite.verify import numa
 from nova_lite.verify import observed
 from nova_lite.verify import placing
+from nova_lite.verify import port_devices
 from nova_lite.verify import quota
 from nova_lite.verify import shares
 from nova_lite.verify import unfinished
@@ -216,6 +217,7 @@ CHECKS = (
     numa.devices_held_once,
     numa.recorded,
     numa.given,
+    port_devices.are_held,
 )
 # The checks that depend on ages.
 BOUNDED = (
@@ -243,6 +245,7 @@ OF_GUESTS = frozenset(
         numa.devices_held_once,
         numa.recorded,
         numa.given,
+        port_devices.are_held,
     )
 )
 # {field of AgeLimits that enables the check: check}

@@ -19,8 +19,8 @@ FAILED = (_V.ERROR, _V.BUILDING)
 
 def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: no dedicated CPU of a host is held by two guests, and no more pages than there are."""
-    hosts = _hosts(snapshot)
-    for name, guests in _held(snapshot).items():
+    known = hosts(snapshot)
+    for name, guests in parts_of(snapshot).items():
         owners: dict[int, str] = {}
         pages: collections.Counter[tuple[int, int]] = collections.Counter()
         for uuid, parts in guests.items():
@@ -34,7 +34,7 @@ def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
                 if cell.page_kb:
                     pages[cell.node, cell.page_kb] += cell.pages
         for (number, size), count in pages.items():
-            has = _pages(hosts.get(name), number, size)
+            has = _pages(known.get(name), number, size)
             if has is not None and count > has:
                 what = f'pages of {size} KiB on node {number} of {name}'
                 yield Finding('I13', what, f'guests hold {count} of {has}')
@@ -42,9 +42,9 @@ def held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 def devices_held_once(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: no PCI device of a host is held by two guests, nor with its physical function."""
-    hosts = _hosts(snapshot)
-    for name, guests in _held(snapshot).items():
-        host = hosts.get(name)
+    known = hosts(snapshot)
+    for name, guests in parts_of(snapshot).items():
+        host = known.get(name)
         parents = {device.address: device.parent for device in host.devices} if host else {}
         owners = {
             (address, uuid)
@@ -71,7 +71,7 @@ def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
     A move holds its destination before its guest arrives.
     """
-    there = _held(snapshot)
+    there = parts_of(snapshot)
     passing = snapshot.busy() | {row.uuid for _cell, row in snapshot.instances() if row.task_state}
     for cell in snapshot.cells:
         for node in cell.nodes:
@@ -89,10 +89,10 @@ def recorded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
 
 def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I13: a server at rest that asks for NUMA nodes or devices holds such parts of its host."""
-    hosts = _hosts(snapshot)
-    there = _held(snapshot)
+    known = hosts(snapshot)
+    there = parts_of(snapshot)
     for _cell, row in snapshot.resting():
-        host = hosts.get(row.node)
+        host = known.get(row.node)
         if host is None or row.vm_state in FAILED:
             continue
         guest = _guest(row)
@@ -124,7 +124,7 @@ def _misfits(
             yield alias, address
 
 
-def _hosts(snapshot: observed.Snapshot) -> dict[str, topology.Host | None]:
+def hosts(snapshot: observed.Snapshot) -> dict[str, topology.Host | None]:
     """Return {name of a node: its host as it reports it}; None: only a number of nodes is known."""
     return {node.hypervisor_hostname: _host(node) for cell in snapshot.cells for node in cell.nodes}
 
@@ -141,12 +141,12 @@ def _reported(node: rows.Row) -> dict[str, set[topology.Held]]:
     }
 
 
-def _held(snapshot: observed.Snapshot) -> dict[str, dict[str, set[topology.Held]]]:
+def parts_of(snapshot: observed.Snapshot) -> dict[str, dict[str, set[topology.Held]]]:
     """Return {node: {guest: parts}}. A guest may be on a node twice, at both ends of a move."""
     found: dict[str, dict[str, set[topology.Held]]] = {}
     for guest in snapshot.guests:
-        if guest.spec is not None and guest.spec.numa:
-            found.setdefault(guest.node, {}).setdefault(guest.uuid, set()).add(guest.spec.numa)
+        if guest.spec is not None and guest.spec.parts:
+            found.setdefault(guest.node, {}).setdefault(guest.uuid, set()).update(guest.spec.parts)
     return found
 
 

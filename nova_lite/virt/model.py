@@ -91,6 +91,10 @@ class DeviceKind(enum.StrEnum):
     SHARE = 'share'
 
 
+# Key of the data of an interface that is a PCI device.
+PCI_ADDRESS = 'pci_address'
+
+
 class PasswordSupport(enum.StrEnum):
     """The guests in which a hypervisor can set a password."""
 
@@ -150,6 +154,21 @@ class GuestSpec:
     password: str = ''
     numa: topology.Held | None = None
     drive: Json | None = dataclasses.field(default=None, repr=False)
+
+    @property
+    def port_devices(self) -> list[tuple[str, str]]:
+        """Return pairs of a port's id and the address of the PCI device that the port is."""
+        return [
+            (device.id, device.data[PCI_ADDRESS])
+            for device in self.devices
+            if device.kind is DeviceKind.INTERFACE and PCI_ADDRESS in device.data
+        ]
+
+    @property
+    def parts(self) -> tuple[topology.Held, ...]:
+        """Return the parts of its node that the guest holds: one of its own, one for each port."""
+        own = (self.numa,) if self.numa else ()
+        return (*own, *(topology.Held.of_port(*pair) for pair in self.port_devices))
 
     def to_dict(self) -> Json:
         numa = {'numa': self.numa.to_dict()} if self.numa else {}

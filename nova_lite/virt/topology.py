@@ -13,6 +13,8 @@ from nova_lite.virt import pci
 
 KIB_PER_MIB = 1024
 SMALL_KB = 4
+# Begin of the name of a port's request for a device.
+PORT = 'port '
 
 # A JSON object, which is sent or stored as text.
 Json = dict[str, Any]
@@ -195,6 +197,16 @@ class Held:
     cells: tuple[Cell, ...]
     request: str = ''
     devices: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of_port(cls, port: str, address: str) -> Self:
+        """Return the part of a guest that is the PCI device of one of its ports."""
+        return cls((), PORT + port, ((port, address),))
+
+    @property
+    def port(self) -> str | None:
+        """Return the id of the port of which this is the device, or None."""
+        return self.request.removeprefix(PORT) if self.request.startswith(PORT) else None
 
     @property
     def pinned(self) -> int:

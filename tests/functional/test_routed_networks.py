@@ -92,7 +92,7 @@ class NetworksTest(testtools.TestCase):
     def test_ports_that_are_devices(self):
         port = self.network.create_port(network_id=self.wire.id, binding_vnic_type='direct')
         refused = self.cloud.boot(networks=[{'port': port.id}], status='ERROR')
-        self.assertIn('No valid host', refused.fault['message'])
+        self.assertIn('Exceeded maximum number of retries', refused.fault['message'])
         server = self.cloud.boot()
         body = {'interfaceAttachment': {'port_id': port.id}}
         found = self.cloud.admin.compute.post(f'/servers/{server.id}/os-interface', json=body)
@@ -106,4 +106,4 @@ class NetworksTest(testtools.TestCase):
         self.providers.change_traits(context.admin(), self.nodes[FAR], add=[REMOTE])
         self.scheduler.invalidate()
         refused = self.cloud.boot('again', networks=[{'port': port.id}], status='ERROR')
-        self.assertIn('No valid host', refused.fault['message'])
+        self.assertIn('Exceeded maximum number of retries', refused.fault['message'])

@@ -16,7 +16,7 @@ from nova_lite.api.servers import devices
 from nova_lite.api.servers import interfaces
 from nova_lite.api.servers import source_host
 from nova_lite.clients import session
-from nova_lite.objects import request_spec
+from nova_lite.objects import port_devices
 from nova_lite.states import transitions
 
 KEY = 'interfaceAttachment'
@@ -112,7 +112,6 @@ def _validated(
         raise
     if not isinstance(wanted, list):
         raise NoNetwork(project_id=server.row.project_id)
-    kind = request_spec.pci_port(wanted)
-    if kind is not None:
-        raise BadRequest(f'No host has a PCI device for a port of type {kind}.')
+    if port_devices.accelerator(wanted) is not None:
+        raise BadRequest('Feature not supported with Ports that have accelerators.')
     return {**request, **wanted[0]}

@@ -10,6 +10,7 @@ from nova_lite.lifecycle.guests import memory
 from nova_lite.lifecycle.guests import nodes
 from nova_lite.lifecycle.guests import pci
 from nova_lite.lifecycle.guests import pinning
+from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import guest_numa
 
 Asked = asked.Asked
@@ -26,7 +27,8 @@ class Constraints:
     page_size: in KiB, or small, large, any
     dedicated, realtime: numbers of the guest's CPUs
     mem_encryption: its model
-    devices: requests for PCI devices
+    devices: requests of the flavor for PCI devices; ports: those of ports
+    device_policy: NUMA affinity of devices by flavor and image; None if they ask for none
     """
 
     nodes: tuple[guest_numa.Node, ...] = ()
@@ -39,11 +41,18 @@ class Constraints:
     dedicated: frozenset[int] = frozenset()
     realtime: frozenset[int] | None = None
     devices: tuple[pci.Request, ...] = ()
+    ports: tuple[port_requests.PortRequest, ...] = ()
+    device_policy: str | None = None
 
     @property
     def has_parts(self) -> bool:
         """Return whether the guest holds parts of its host: of NUMA nodes, or devices."""
-        return bool(self.nodes or self.devices)
+        return bool(self.nodes or self.devices or self.ports)
+
+    @functools.cached_property
+    def requested(self) -> tuple[pci.Request, ...]:
+        """Return all requests for PCI devices."""
+        return (*self.devices, *self.ports)
 
     @property
     def topology(self) -> tuple[object, ...]:
@@ -57,7 +66,7 @@ class Constraints:
     def request(self) -> str:
         """Return a name of the parts: equal topologies and requests have equal names.
 
-        A rebuild does not change it.
+        A rebuild does not change it. Devices of ports have names of their own.
         """
         name = repr([sorted(e) if isinstance(e, frozenset) else e for e in self.topology])
         devices = [each.kept for each in self.devices]
@@ -84,7 +93,7 @@ def of(guest: Asked) -> Constraints:
     dedicated = pinning.dedicated(guest, policy, realtime)
     pages = memory.page_size(guest)
     locked = memory.is_locked(guest, pages)
-    requested = pci.requests(guest)
+    device_policy = pci.policy(guest)
     if number is None and (pages or policy in pinning.PINNED or guest.spec('pmem')):
         number = 1
     return Constraints(
@@ -97,7 +106,8 @@ def of(guest: Asked) -> Constraints:
         emulator_threads_policy=emulator,
         dedicated=dedicated,
         realtime=realtime,
-        devices=requested,
+        devices=pci.requests(guest, device_policy),
+        device_policy=device_policy,
     )
 
 

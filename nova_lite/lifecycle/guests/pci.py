@@ -19,6 +19,8 @@ from nova_lite.lifecycle.guests import refusals
 from nova_lite.virt import pci
 
 ALIAS = 'pci_passthrough:alias'
+# Kinds of devices that only requests get that name them.
+TO_BE_NAMED = pci.PF, pci.VDPA
 POLICIES = REQUIRED, LEGACY, PREFERRED, SOCKET = 'required', 'legacy', 'preferred', 'socket'
 _AFFINITY = 'pci_numa_affinity_policy'
 _ID = re.compile('[0-9a-fA-F]{4}')
@@ -43,10 +45,14 @@ class Spec:
     live_migratable: bool | None = None
 
     def fits(self, device: pci.Device) -> bool:
-        """Return whether a device has the properties. Physical functions are to be named."""
+        """Return whether a device has the properties.
+
+        Physical functions and vDPA devices must be named. Remotely managed devices are for ports.
+        """
         return (
             (self.vendor_id, self.product_id) == (device.vendor_id, device.product_id)
-            and (self.kind == device.kind if self.kind else device.kind != pci.PF)
+            and (self.kind == device.kind if self.kind else device.kind not in TO_BE_NAMED)
+            and not device.remote_managed
             and self.live_migratable in (None, device.live_migratable)
         )
 
@@ -67,6 +73,11 @@ class Request:
 
     def fits(self, device: pci.Device) -> bool:
         return any(spec.fits(device) for spec in self.specs)
+
+    @property
+    def of(self) -> str:
+        """Return a text that names the reason of the request."""
+        return f'of alias {self.name}'
 
     @property
     def kept(self) -> tuple[object, ...]:
@@ -178,30 +189,29 @@ def are_live_migratable(devices: Iterable[Plain]) -> bool:
     return all(spec.get('live_migratable') for request in devices for spec in request['specs'])
 
 
-def requests(guest: asked.Asked) -> tuple[Request, ...]:
-    """Return the requests of a guest. Flavor and image go before the policies of aliases.
-
-    Raise InvalidPCINUMAAffinity or ImagePCINUMAPolicyForbidden.
-    """
-    policy = _policy(guest)
+def requests(guest: asked.Asked, asked_policy: str | None) -> tuple[Request, ...]:
+    """Return the requests of a guest. asked_policy: result of `policy`; goes before the aliases'"""
     return tuple(
         Request(
             name=plain['name'],
             count=plain['count'],
             specs=tuple(Spec(**spec) for spec in plain['specs']),
-            policy=policy or plain['numa_policy'],
+            policy=asked_policy or plain['numa_policy'],
             kept_policy=guest.spec(_AFFINITY) or plain['numa_policy'],
         )
         for plain in guest.devices
     )
 
 
-def _policy(guest: asked.Asked) -> str | None:
-    """Return the NUMA affinity of the flavor or the image, or None."""
+def policy(guest: asked.Asked) -> str | None:
+    """Return the NUMA affinity of the flavor or the image, or None.
+
+    Raise InvalidPCINUMAAffinity or ImagePCINUMAPolicyForbidden.
+    """
     flavor, image = guest.spec(_AFFINITY) or None, guest.prop(_AFFINITY) or None
     if flavor and image and flavor != image:
         raise refusals.ImagePCINUMAPolicyForbidden()
-    policy = flavor or image
-    if policy is not None and policy not in POLICIES:
-        raise refusals.InvalidPCINUMAAffinity(policy=policy)
-    return policy
+    found = flavor or image
+    if found is not None and found not in POLICIES:
+        raise refusals.InvalidPCINUMAAffinity(policy=found)
+    return found

@@ -13,7 +13,7 @@ class PciPassthroughFilter(base.Filter):
     """
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
-        devices = request.guest.devices
+        devices = request.guest.requested
         if not devices:
             return None
 

@@ -65,9 +65,9 @@ DEFECTS = (
         'refused',
         (
             (
-                'scheduler/scheduling_request.py',
-                "return f'no PCI device for a port of type {port}'",
-                'return None',
+                'lifecycle/guests/port_requests.py',
+                'if kind not in port_devices.TYPES or wanted is None:',
+                'if found is not None:',
             ),
         ),
     ),

@@ -10,6 +10,7 @@ from nova_lite.compute import claims
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci as guest_pci
+from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import guest_numa
 from nova_lite.virt import model
 from nova_lite.virt import topology
@@ -21,6 +22,10 @@ SMALL = {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 0}
 NOTHING = {'VCPU': 0, 'MEMORY_MB': 0, 'DISK_GB': 0}
 TWO_DEVICES = """
 hosts: [{pci: [{vendor_id: '10de', product_id: '2330'}, {vendor_id: '8086', product_id: '1111'}]}]
+"""
+TWO_PORTS = """
+extends: instant
+hosts: [{pci: [{vendor_id: '15b3', product_id: '1017', count: 2, physical_network: l}]}]
 """
 BIG = {'VCPU': 4, 'MEMORY_MB': 512, 'DISK_GB': 0}
 
@@ -217,3 +222,39 @@ class DeviceClaimsTest(testtools.TestCase):
             found.append(made.with_nodes('node', spec, wanted).numa.devices)
         first, second = (device.address for device in host.devices)
         self.assertEqual([(('gpu', first),), (('gpu', second),)], found)
+
+    def test_ports(self):
+        """Each port is a device, which it keeps until it is unplugged."""
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_PORTS))
+        self.addCleanup(driver.close)
+        noted = []
+        made = claims.Claims(driver, noted.append)
+        host = topology.Host((), driver.get_devices('node'))
+        first, second = (device.address for device in host.devices)
+
+        def ask(port):
+            device = {'physical_network': 'l', 'trusted': False, 'numa_policy': None}
+            wanted = {'id': port, 'vnic_type': 'direct', 'device': device}
+            guest = constraints.Constraints(ports=port_requests.requests([wanted]))
+            return claims.Ask(guest, host, fitting.Ratios())
+
+        for _again in range(2):
+            made.claim('node', 'a', NOTHING, LIMITS, ask=ask('p'))
+            self.assertEqual({'p': first}, made.port_devices('node', 'a'))
+        for _again in range(2):
+            self.assertEqual(second, made.claim_port('node', 'a', ask('q')))
+        self.assertRaises(exception.NoCapacity, made.claim_port, 'node', 'a', ask('r'))
+        self.assertRaises(exception.GuestNotFound, made.claim_port, 'node', 'b', ask('r'))
+        both = {'p': first, 'q': second}
+        ports = [model.Device(model.DeviceKind.INTERFACE, port) for port in ('p', 'q', 'r')]
+        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0, devices=tuple(ports))
+        spec = made.with_ports('node', spec)
+        self.assertEqual(both, dict(spec.port_devices))
+        driver.spawn('node', dataclasses.replace(spec, devices=spec.devices[:1]), key='key')
+        # The guest does not have the port yet that is being plugged into it.
+        made.refresh('node', driver.list_guests('node'), (), made.held('node'))
+        self.assertEqual(both, made.port_devices('node', 'a'))
+        made.settle_port('node', 'a', 'q')
+        self.assertEqual({'p': first}, made.port_devices('node', 'a'))
+        self.assertEqual(['node'] * 3, noted)

@@ -141,10 +141,7 @@ class NamedHostsTest(SelectTestCase):
         self.assertEqual(['b'], self.chosen_for(ignore_hosts=['D', 'c']))
 
     def test_no_host_has_devices(self):
-        for kind in (
-            *('direct', 'direct-physical', 'macvtap', 'vdpa', 'virtio-forwarder'),
-            *('accelerator-direct', 'accelerator-direct-physical', 'remote-managed'),
-        ):
+        for kind in ('accelerator-direct', 'accelerator-direct-physical'):
             ports = [{'port_id': 'p'}, {'port_id': 'q', 'vnic_type': kind}]
             self.assertEqual([], self.chosen_for(requested_networks=ports), kind)
         self.assertEqual([], self.chosen_for(extra_specs={'accel:device_profile': 'fpga'}))

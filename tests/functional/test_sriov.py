@@ -1,0 +1,193 @@
+"""Ports that are PCI devices of their hosts, through their whole life, in a whole cloud.
+
+The hosts have two virtual functions, a vDPA device, two physical functions, and a remotely managed
+card, see the profile.
+"""
+
+import os
+
+from tests import fixtures as fixtures_package
+from tests.functional import held_parts
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+PROFILE = os.path.join(os.path.dirname(fixtures_package.__file__), 'sriov_hosts.yaml')
+LIVE = {'host': None, 'block_migration': 'auto'}
+FUNCTION, SLOT = '15b3:101e', 'pci_slot'
+
+
+class SriovCase(held_parts.HeldPartsTest):
+    settings = {
+        'cells': 1,
+        'hosts': 2,
+        'profile': PROFILE,
+        'options': {
+            'filter_scheduler': {
+                'enabled_filters': ['ComputeFilter', 'PciPassthroughFilter', 'NUMATopologyFilter']
+            },
+        },
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.network = self.cloud.admin.network
+        self.left = self.net('left')
+        self.tunnels = next(iter(self.network.networks(is_router_external=False)))
+
+    def net(self, physical):
+        made = self.network.create_network(
+            name=physical, provider_network_type='flat', provider_physical_network=physical
+        )
+        self.network.create_subnet(
+            network_id=made.id, ip_version=4, cidr='10.7.0.0/24', enable_dhcp=False
+        )
+        return made
+
+    def port(self, kind='direct', network=None, **values):
+        return self.network.create_port(
+            network_id=(network or self.left).id, binding_vnic_type=kind, **values
+        )
+
+    def boot(self, *ports, **options):
+        return self.cloud.boot(networks=[{'port': port.id} for port in ports], **options)
+
+    def shown(self, parts):
+        """{port: address of its device}"""
+        return {name: address for held in parts for name, address in held['devices']}
+
+    def profile(self, port):
+        return self.network.get_port(port.id).binding_profile
+
+    def has(self, server, port):
+        """Require that a port is a device of its server's host. Return host and address."""
+        host = self.cloud.admin.compute.get_server(server.id).compute_host
+        address = self.held(host)[server.id][port.id]
+        self.assertEqual(address, self.profile(port)[SLOT])
+        self.assertEqual(host, self.network.get_port(port.id).binding_host_id)
+        self.assertEqual([], self.cloud.findings())
+        return host, address
+
+
+class SriovTest(SriovCase):
+    def test_every_function_can_be_had_and_none_twice(self):
+        """Two hosts have four virtual functions, and the fifth port finds none."""
+        ports = [self.port() for _number in range(5)]
+        servers = [self.boot(port, name=f's{n}') for n, port in enumerate(ports[:4])]
+        held = {self.has(each, port) for each, port in zip(servers, ports, strict=False)}
+        self.assertEqual(4, len(held))
+        refused = self.boot(ports[4], name='more', status='ERROR')
+        self.assertIn('No valid host', refused.fault['message'])
+        self.cloud.admin.compute.delete_server(servers[0])
+        self.cloud.wait_gone(servers[0])
+        self.assertEqual({}, self.profile(ports[0]))
+        self.has(self.boot(ports[0], name='again'), ports[0])
+
+    def test_kinds(self):
+        """Each type of port gets a device that suits it."""
+        for kind, network, vendor, physical in (
+            ('direct', self.left, FUNCTION, 'left'),
+            ('macvtap', self.left, FUNCTION, 'left'),
+            ('virtio-forwarder', self.left, FUNCTION, 'left'),
+            ('vdpa', self.left, FUNCTION, 'left'),
+            ('direct-physical', self.left, '15b3:1021', 'left'),
+            ('remote-managed', self.tunnels, '15b3:101e', None),
+        ):
+            with self.subTest(kind):
+                port = self.port(kind, network)
+                server = self.boot(port, name=kind)
+                _host, address = self.has(server, port)
+                profile = self.profile(port)
+                self.assertEqual((vendor, physical), (
+                    profile['pci_vendor_info'], profile['physical_network']
+                ))  # fmt: skip
+                if kind == 'remote-managed':
+                    self.assertEqual('MT2113X00000', profile['card_serial_number'])
+                    self.assertEqual(0, profile['vf_num'])
+                self.assertEqual(kind == 'vdpa', address == '0000:82:01.0')
+        self.assertEqual('ERROR', self.boot(self.port(network=self.tunnels), status='ERROR').status)
+        refused = self.boot(self.port('accelerator-direct'), name='x', status='ERROR')
+        self.assertIn('No valid host', refused.fault['message'])
+
+    def test_attach_and_detach(self):
+        server = self.cloud.boot()
+        path = f'/servers/{server.id}/os-interface'
+        ports = [self.port() for _number in range(3)]
+        for port in ports[:2]:
+            body = {'interfaceAttachment': {'port_id': port.id}}
+            found = self.cloud.admin.compute.post(path, json=body)
+            self.assertEqual(200, found.status_code, found.text)
+            self.has(server, port)
+        body = {'interfaceAttachment': {'port_id': ports[2].id}}
+        refused = self.cloud.admin.compute.post(path, json=body)
+        self.assertEqual(400, refused.status_code, refused.text)
+        self.assertIn('Failed to claim PCI device', refused.text)
+        found = self.cloud.admin.compute.delete(f'{path}/{ports[0].id}')
+        self.assertEqual(202, found.status_code)
+        self.moving.wait_idle(server)
+        host, _address = self.has(server, ports[1])
+        self.assertEqual({ports[1].id}, self.held(host)[server.id].keys())
+        self.assertEqual({}, self.profile(ports[0]))
+        found = self.cloud.admin.compute.post(path, json=body)
+        self.assertEqual(200, found.status_code, found.text)
+        self.has(server, ports[2])
+
+    def test_power(self):
+        port = self.port()
+        server = self.boot(port)
+        before = self.has(server, port)
+        for action, content, status in (
+            ('reboot', {'type': 'HARD'}, 'ACTIVE'),
+            ('suspend', None, 'SUSPENDED'),
+            ('resume', None, 'ACTIVE'),
+            ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
+        ):
+            with self.subTest(action):
+                self.moving.act(server, action, content)
+                self.cloud.wait(server, status)
+                self.moving.wait_idle(server)
+                self.assertEqual(before, self.has(server, port))
+        self.cloud.restart()
+        self.assertEqual(before, self.has(server, port))
+
+    def test_cold_migration(self):
+        port = self.port()
+        server = self.boot(port)
+        source, before = self.has(server, port)
+        for action, status in (('revertResize', 202), ('confirmResize', 204)):
+            self.moving.act(server, 'migrate')
+            moved = self.cloud.wait(server, 'VERIFY_RESIZE').compute_host
+            self.assertEqual({server.id: {port.id: before}}, self.held(source))
+            self.assertEqual((moved, self.held(moved)[server.id][port.id]), self.has(server, port))
+            self.end_resize(server, action, status)
+            if status == 202:
+                self.assertEqual((source, before), self.has(server, port))
+                self.assertEqual({}, self.held(moved))
+        self.assertEqual(moved, self.has(server, port)[0])
+        self.assertEqual({}, self.held(source))
+
+    def test_live_migration(self):
+        port = self.port()
+        server = self.boot(port)
+        source, _address = self.has(server, port)
+        self.moving.act(server, 'os-migrateLive', LIVE)
+        self.moving.wait_idle(server)
+        self.assertNotEqual(source, self.has(server, port)[0])
+        self.assertEqual({}, self.held(source))
+
+    def test_evacuation(self):
+        port = self.port()
+        server = self.boot(port)
+        source, _address = self.has(server, port)
+        self.evacuate(server)
+        self.assertNotEqual(source, self.has(server, port)[0])
+        self.come_back(source)
+
+    def test_shelve(self):
+        port = self.port()
+        server = self.boot(port)
+        self.has(server, port)
+        self.shelve(server)
+        self.assertNotIn(SLOT, self.profile(port))
+        self.unshelve(server)
+        self.has(server, port)
