@@ -15,7 +15,6 @@ from nova_lite import context
 from nova_lite.clients import release
 from nova_lite.db import rows
 from nova_lite.db import transactions
-from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
@@ -23,6 +22,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
+from nova_lite.lifecycle import counting
 
 LOG = log.getLogger(__name__)
 EVENT = action_lists.LOCAL_DELETE
@@ -50,7 +50,7 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     attached: list[typing.Any] = cell.db.read(shares.of_server, row.uuid)
     release.revoke_shares(world.share, ctxt, row.uuid, attached)
     cell.db.write(_end, ctxt, row.uuid, host)
-    world.api_db.write(instance_mappings.set_queued_for_delete, row.uuid)
+    counting.follow(world.api_db, row.uuid, counts=False)
 
 
 def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> bool:

@@ -36,6 +36,7 @@ from nova_lite.db.api import server_groups
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import counting
 from nova_lite.lifecycle import disposal
 from nova_lite.moves.parts import shelving
 from nova_lite.objects import instance as instance_objects
@@ -135,7 +136,7 @@ def restore(req: request.Request, server: server_access.Server) -> None:
         instance = acting.begin(req, server, 'restore', transitions.RESTORE, deleted_at=None)
     except (exception.Conflict, exception.NotFound):
         if _is_going(server):
-            _count_no_more(req, server)
+            counting.follow(req.app.api_db, server.uuid, counts=False)
         raise
     if server.row.task_state == states.TaskState.SOFT_DELETING:
         server.cell.db.write(_end_soft_deletion, server.uuid)
@@ -218,27 +219,23 @@ def _delete_or_keep(req: request.Request, server: server_access.Server, keep_s: 
     if keep_s and _is_kept(server) and _soft_delete(req, server, answers=answers):
         return
     if _confirm_first(req, server, guard=transitions.DELETE_RESIZED, delete=answers) and answers:
-        _count_no_more(req, server)
+        counting.follow(req.app.api_db, server.uuid, counts=False)
         return
     changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
     resized_before = server.row.vm_state == states.VmState.RESIZED
     guard = transitions.DELETE if resized_before else NOT_RESIZED
     acting.swap(req, server, guard, changes, action='delete')
     # The deletion is recorded: it takes place even if this process is killed.
-    _count_no_more(req, server)
+    counting.follow(req.app.api_db, server.uuid, counts=False)
     _delete_now(req, server)
-
-
-def _count_no_more(req: request.Request, server: server_access.Server) -> None:
-    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid)
 
 
 def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
     """Stop counting a soft-deleted server that is deleted. Return False if it was restored."""
-    _count_no_more(req, server)
+    counting.follow(req.app.api_db, server.uuid, counts=False)
     if _is_going(server):
         return True
-    req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+    counting.follow(req.app.api_db, server.uuid, counts=True)
     return False
 
 

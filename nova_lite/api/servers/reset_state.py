@@ -10,10 +10,10 @@ from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
-from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle import counting
 
 # In the list of actions, without events, as in nova.
 ACTION = 'resetState'
@@ -43,8 +43,7 @@ def reset_state(req: request.Request, server: server_access.Server) -> None:
         req, server, lambda: server.cell.db.write(_reset, req.ctxt, server.uuid, state)
     )
     if server.row.deleted_at is not None:
-        # If this process is killed before that, a sweep of the super-conductor does it.
-        req.app.api_db.write(instance_mappings.set_queued_for_delete, server.uuid, False)
+        counting.follow(req.app.api_db, server.uuid, counts=True)
     confirm_revert.confirm_reset(req, server)
 
 

@@ -1,0 +1,26 @@
+"""Counting: servers that count in quotas, by their mappings in the API database."""
+
+from oslo_log import log
+
+from nova_lite import exception
+from nova_lite.db import transactions
+from nova_lite.db.api import instance_mappings
+
+LOG = log.getLogger(__name__)
+
+
+def follow(api_db: transactions.Database, uuid: str, *, counts: bool) -> None:
+    """Make the mapping of a server follow the server's record, which has been changed.
+
+    The change has taken place, so nothing fails if the API database does not answer: the
+    super-conductor corrects the mapping (`superconductor.audits.disposals`).
+    """
+    try:
+        api_db.write(instance_mappings.set_queued_for_delete, uuid, not counts)
+    except exception.Unavailable as error:
+        LOG.warning(
+            'Cannot record whether server %s counts in quotas: %s. The super-conductor will '
+            'record it.',
+            uuid,
+            error,
+        )
