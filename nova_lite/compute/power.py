@@ -21,6 +21,7 @@ from nova_lite.compute import guest_work
 from nova_lite.compute import guests
 from nova_lite.compute import mounts
 from nova_lite.compute import site
+from nova_lite.compute import volumes
 from nova_lite.objects import instance as objects
 from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.states import transitions
@@ -219,8 +220,8 @@ def _definition(
     """Return the definition of a guest from its current records, with its current devices.
 
     It has the mounted shares. A volume without a recorded connection does not belong to the
-    server yet, and is left out. Raises VolumeNotUsable if that is the root volume, and StateChanged
-    if the server has none of the tasks: another operation may have removed the guest.
+    server yet, and is left out. Raises as `Volumes.attach_root`, and StateChanged if the server has
+    none of the tasks: another operation may have removed the guest.
     """
     found = yield from guest_work.insist(
         site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
@@ -229,15 +230,13 @@ def _definition(
     if task not in tasks:
         detail = f'found task {task}'
         raise exception.StateChanged(what='Instance', key=mounted.uuid, detail=detail)
-    devices = []
-    for device in found['block_devices']:
-        if device.destination_type != guests.VOLUME or device.get('connection_info'):
-            devices.append(device)
-        elif device.get('boot_index') == 0:
-            # A failed rebuild may have left the volume without a connection.
-            raise exception.VolumeNotUsable(
-                volume_id=device.volume_id, reason='no host is connected to it'
-            )
+    known = found['block_devices']
+    yield from volumes.Volumes(site, ctxt, host, found['instance'], known).attach_root()
+    devices = [
+        device
+        for device in known
+        if device.destination_type != guests.VOLUME or device.get('connection_info')
+    ]
     spec = guests.spec_of(
         site.conf, found['instance'], block_devices=devices, shares=mounted.shares
     )

@@ -24,6 +24,7 @@ from nova_lite.compute import guests
 from nova_lite.compute import site
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
+from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -37,6 +38,8 @@ PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
 # others, which later messages have recorded.
 MADE = ('volume_id', 'volume_size')
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
+# Status of an attachment that connects a host and was not completed yet.
+ATTACHING = 'attaching'
 
 
 def name_devices(
@@ -94,6 +97,49 @@ class Volumes:
             if not device.get('volume_id'):
                 yield from self._create(device, again)
             self._connect(device, known)
+
+    def attach_root(self) -> guest_work.Work[None]:
+        """Attach the root disk again, if its attachment was deleted or connects no host.
+
+        An administrator may have deleted the attachment in the volume service. The disk may lack a
+        connection because a revert has failed. Raise VolumeNotFound or VolumeNotUsable, if the
+        volume was deleted, is in error or belongs to another server. If the volume service does
+        not answer, the connection on record is used.
+        """
+        root = next((device for device in self.devices if device.get('boot_index') == 0), None)
+        if root is None or not root.get('volume_id'):
+            return
+        uuid = self._instance.uuid
+        try:
+            listed = self._site.volume.list_attachments(self._ctxt, uuid)
+        except exception.Unavailable as error:
+            if not root.get('connection_info'):
+                raise
+            LOG.warning('Rebooting server %s with the known root disk: %s', uuid, error)
+            return
+        own = {each['id']: each for each in listed if each['volume_id'] == root.volume_id}
+        former = root.get('attachment_id')
+        if former not in own:
+            LOG.warning('Attaching root disk %s of server %s', root.volume_id, uuid)
+            # The host was killed before it recorded this one.
+            begun = [name for name, each in own.items() if each['status'] == ATTACHING]
+            root.attachment_id = ''
+            self._connect(root, {root.volume_id: begun[0]} if begun else {})
+        elif not root.get('connection_info'):
+            self._require_idle(root)
+            self._connect(root, {})
+        elif own[former]['status'] != ATTACHING:
+            return
+        yield from self._record([{**changes_of(root), conductor_rpc.FORMER: former}])
+        self._site.volume.complete_attachment(self._ctxt, root.attachment_id)
+
+    def _require_idle(self, device: block_device.BlockDevice) -> None:
+        """Raise VolumeNotUsable for a volume that is being written, or could not be written."""
+        status = self._site.volume.get(self._ctxt, device.volume_id)['status']
+        if status in volume_client.WORKING or status.startswith('err'):
+            raise exception.VolumeNotUsable(
+                volume_id=device.volume_id, reason=f"its status is '{status}'"
+            )
 
     def complete(self) -> None:
         """Complete the attachments."""

@@ -287,18 +287,29 @@ def change_block_devices(
     changed: Iterable[methods.Json],
     gone: Iterable[str],
 ) -> None:
-    """Store changed block devices of a server and delete those `gone`, while its host builds it.
+    """Store changed block devices of a server and delete those `gone`.
 
-    A late message must not replace what was recorded after it was sent.
+    Its host builds it, or reboots it and has attached its root disk again. A late message must not
+    replace what was recorded after it was sent.
     """
     row = instances.held(connection, uuid)
-    if row is None or row.host != host or row.vm_state != states.VmState.BUILDING:
-        LOG.info('Server %s is not being built on host %s; not changing its devices', uuid, host)
+    if row is None or row.host != host or not _may_change_devices(row):
+        LOG.info('Host %s does not build or reboot server %s; keeping its devices', host, uuid)
         return
-    for values in changed:
-        children.update_block_device(connection, values['uuid'], values)
+    for each in changed:
+        values = dict(each)
+        if methods.FORMER in values:
+            former = values.pop(methods.FORMER)
+            children.change_attachment(connection, values['uuid'], former, values)
+        else:
+            children.update_block_device(connection, values['uuid'], values)
     for device in gone:
         children.destroy_block_device(connection, device)
+
+
+def _may_change_devices(row: rows.Row) -> bool:
+    building = row.vm_state == states.VmState.BUILDING
+    return building or row.task_state in transitions.REBOOT_HARD.tasks
 
 
 def change_shares(

@@ -115,10 +115,9 @@ class Evacuation(move.Move[Began]):
 
     def rebuild(self) -> asking.Reply:
         self.progress.record(started=(REBUILD_EVENT, self.dest.host), ended=(CONDUCTOR_EVENT, None))
-        return self._ask_dest(
-            self.scope.compute.rebuild_instance,
-            block_devices=self.relocation.volumes.arriving(),
-            power_on=self.runs_afterwards,
+        method, power_on = self.scope.compute.rebuild_instance, self.runs_afterwards
+        return self.relocation.volumes.call(
+            lambda devices: self._ask_dest(method, block_devices=devices, power_on=power_on)
         )
 
     def _ask_dest(self, method: asking.Method, **more: typing.Any) -> asking.Reply:

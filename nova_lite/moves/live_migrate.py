@@ -222,12 +222,12 @@ class LiveMigration(move.Move[Began]):
             self.scope.require_task(row)
         else:
             (row, devices), known = self._begin_to_prepare()
-            made = self._ask_dest(
-                self.scope.compute.pre_live_migration,
-                row,
-                block_devices=self.relocation.volumes.arriving(devices),
-                key=self.key(PREPARE),
-                known=known,
+            method, key = self.scope.compute.pre_live_migration, self.key(PREPARE)
+            made = self.relocation.volumes.call(
+                lambda arriving: self._ask_dest(
+                    method, row, block_devices=arriving, key=key, known=known
+                ),
+                devices,
             )
         return plugging.plugged_before(self.scope, host, row, made)
 

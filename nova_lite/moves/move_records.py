@@ -61,6 +61,12 @@ def change_devices(
         children.destroy_block_device(connection, uuid)
 
 
+def replace_attachment(connection: sa.Connection, uuid: str, former: str, new: str) -> None:
+    """Set the attachment of a block device, if the record still names the former one."""
+    values = {'attachment_id': new, 'connection_info': None}
+    children.change_attachment(connection, uuid, former, values)
+
+
 def change_connection(connection: sa.Connection, device: Mapping[str, typing.Any]) -> None:
     """Record the connection of a host to a volume, or remove the block device of a lost volume.
 

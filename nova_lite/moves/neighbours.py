@@ -74,7 +74,7 @@ def reserve(
     for device in devices:
         if device.get('attachment_id'):
             new = _reserve(scope, device, connector, forward=forward)
-            if new != steps.LOST or not _is_root(device):
+            if new != steps.LOST or not is_root(device):
                 made[device.uuid] = [device.attachment_id, new]
     return made
 
@@ -94,13 +94,14 @@ def _reserve(
     try:
         return attach(scope, volume_id, connector=connector, mountpoint=name)
     except (exception.VolumeNotFound, exception.VolumeNotUsable) as error:
-        if (_is_root(device) and not forward) or is_attached(scope, device):
+        if (is_root(device) and not forward) or is_attached(scope, device):
             raise
         LOG.warning('Server %s has lost volume %s: %s', scope.instance_uuid, volume_id, error)
         return steps.LOST
 
 
-def _is_root(device: block_device.BlockDevice) -> bool:
+def is_root(device: block_device.BlockDevice) -> bool:
+    """Return whether a server boots from a block device."""
     return bool(device.get('boot_index') == 0)
 
 
@@ -143,14 +144,17 @@ def drop_foreign(
     devices: Sequence[block_device.BlockDevice],
     *,
     listed: session.Jsons | None = None,
+    reserved: steps.Reserved | None = None,
 ) -> None:
     """Delete the attachments of a server that no block device names and no saga holds.
 
     listed: the server's attachments, if they were listed before
+    reserved: result of `reserve`, whose attachments are kept
     """
     if listed is None:
         listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
+    own.update(*(reserved or {}).values())
     foreign = {attachment['id'] for attachment in listed} - own
     if foreign:
         foreign -= held(scope, ATTACHMENTS)

@@ -26,7 +26,6 @@ from nova_lite.moves import destroying
 from nova_lite.moves import duties
 from nova_lite.moves import move
 from nova_lite.moves import move_records
-from nova_lite.moves import neighbours
 from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
@@ -294,16 +293,19 @@ class Rebuild(move.Move[Began]):
             answer = shelving.remove(self.scope, self.source, f'{MAKE}/again')
             if isinstance(answer, saga.Pending):
                 return answer
-        return asking.ask(
-            self.scope,
-            self.scope.compute.rebuild_instance,
-            host=self.began.host,
-            instance=instance_objects.Instance.from_row(row),
-            node=self.began.node,
-            block_devices=neighbours.with_attachments(self.scope.devices(), self._reserved()),
-            # A server that was soft-deleted since stays off until it is restored.
-            power_on=self.runs_afterwards and row.task_state in self.tasks,
-            key=self.key(MAKE),
+        return self.volumes.call(
+            lambda devices: asking.ask(
+                self.scope,
+                self.scope.compute.rebuild_instance,
+                host=self.began.host,
+                instance=instance_objects.Instance.from_row(row),
+                node=self.began.node,
+                block_devices=devices,
+                # A server that was soft-deleted since stays off until it is restored.
+                power_on=self.runs_afterwards and row.task_state in self.tasks,
+                key=self.key(MAKE),
+            ),
+            self.scope.devices(),
         )
 
     def _reserved(self) -> dict[str, list[str]]:

@@ -220,7 +220,7 @@ class RevertResize(move.Move[Began]):
     def finish(self) -> asking.Reply:
         row, cell, found = self.scope.find_present(), self.source.cell, None
         if row is not None:
-            found = self._restore(cell.compute, row, cell.devices())
+            found = self._restore(cell.compute, row)
             if isinstance(found, saga.Pending):
                 return found
         if self.scope.is_gone():
@@ -229,9 +229,7 @@ class RevertResize(move.Move[Began]):
             return waits if isinstance(waits, saga.Pending) else None
         return found
 
-    def _restore(
-        self, compute: compute_rpc.ComputeAPI, row: rows.Row, devices: server_cell.Devices
-    ) -> asking.Reply:
+    def _restore(self, compute: compute_rpc.ComputeAPI, row: rows.Row) -> asking.Reply:
         """Restore the guest of a row, with the current devices of the server.
 
         The source can connect the volumes only after the destination has released them.
@@ -242,21 +240,23 @@ class RevertResize(move.Move[Began]):
         was_on = self.began.vm_state == states.VmState.ACTIVE
         end = resized.asked(self.scope, self.source, FINISH)
         asking.require_up_or_retry(self.scope, end['host'])
-        return asking.answer(
-            compute.restore_guest(
+        arrival: compute_rpc.Returning = {
+            'node': end['node'],
+            'move': end['move'],
+            'key': end['key'],
+            'power_on': was_on and row.task_state in self.tasks,
+        }
+        reply = self.volumes.call(
+            lambda devices: compute.restore_guest(
                 self.ctxt,
                 host=end['host'],
                 instance=instance_objects.Instance.from_row(row),
                 block_devices=devices,
-                arrival={
-                    'node': end['node'],
-                    'move': end['move'],
-                    'key': end['key'],
-                    'power_on': was_on and row.task_state in self.tasks,
-                },
+                arrival=arrival,
             ),
-            end['host'],
+            self.source.cell.devices(),
         )
+        return asking.answer(reply, end['host'])
 
     def return_allocations(self) -> None:
         held = self.allocation.release()

@@ -154,9 +154,14 @@ class Scope:
         """Return the server's row. Raise InstanceNotFound."""
         return self.read(instances.get, self.instance_uuid)
 
+    @property
+    def present(self) -> server_cell.ServerCell:
+        """Return the ServerCell with the server's visible record."""
+        return self._present()
+
     def find(self) -> rows.Row | None:
         """Return the server's row in any state, or None."""
-        return self._present().find()
+        return self.present.find()
 
     def find_present(self) -> rows.Row | None:
         """Return the server's row, or None if it is deleted or is being deleted."""

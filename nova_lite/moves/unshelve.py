@@ -253,18 +253,22 @@ class Unshelve(move.Move[Began]):
         return made
 
     def _spawn(self, row: rows.Row) -> asking.Reply:
-        return asking.ask(
-            self.scope,
-            self.scope.compute.finish_snapshot_based_resize_at_dest,
-            host=self.dest.host,
-            instance=instance_objects.Instance.from_row(row, network_info=self._network_info(row)),
-            block_devices=self.volumes.arriving(),
-            arrival={
-                'node': self.choice.found.nodename,
-                'image_id': self.began.image_id,
-                'power_on': True,
-                'key': self.key(SPAWN),
-            },
+        instance = instance_objects.Instance.from_row(row, network_info=self._network_info(row))
+        arrival = {
+            'node': self.choice.found.nodename,
+            'image_id': self.began.image_id,
+            'power_on': True,
+            'key': self.key(SPAWN),
+        }
+        return self.volumes.call(
+            lambda devices: asking.ask(
+                self.scope,
+                self.scope.compute.finish_snapshot_based_resize_at_dest,
+                host=self.dest.host,
+                instance=instance,
+                block_devices=devices,
+                arrival=arrival,
+            )
         )
 
     def destroy(self) -> asking.Reply:

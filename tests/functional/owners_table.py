@@ -88,7 +88,8 @@ class OwnersCase(testtools.TestCase):
 
     def run_case(self, kind, scenario, case):
         """Return 'done', 'undone', or what was wrong afterwards."""
-        server = scenario.boot(self.stage, **self.change.options(self.stage))
+        boot = self.change.boot or scenario.boot
+        server = boot(self.stage, **self.change.options(self.stage))
         scenario.prepare(self.stage, server)
         self.stage.wait_idle(server)
         fault = saga_faults.Fault(kind, *case, meanwhile=lambda: self._act(server))
@@ -98,10 +99,14 @@ class OwnersCase(testtools.TestCase):
         self.faults.fault = None
         if not fault.met:
             return 'the step was not reached'
-        self.cloud.wait_status(server, scenario.done if outcome == 'done' else scenario.undone)
+        self.settle(scenario, server, outcome)
         wrong = not self.change.at_reboot and self._findings(scenario)
         wrong = wrong or self.use(scenario, server, outcome)
         return f'{outcome}, and {wrong}' if wrong else outcome
+
+    def settle(self, scenario, server, outcome):
+        """Wait until the server is as its saga has left it."""
+        self.cloud.wait_status(server, scenario.done if outcome == 'done' else scenario.undone)
 
     def _findings(self, scenario):
         """Findings while hosts are down, then once they are back and follow the records."""
@@ -120,7 +125,7 @@ class OwnersCase(testtools.TestCase):
         self.change.mend(self.stage, server)
         if self.change.is_final and outcome == 'undone':
             if scenario.undone == 'SHELVED_OFFLOADED':
-                return self._delete(server)
+                return self.delete(server)
         elif outcome == 'undone':
             scenario.prepare(self.stage, server)
             self.stage.wait_idle(server)
@@ -134,9 +139,9 @@ class OwnersCase(testtools.TestCase):
         self.stage.act(server, 'migrate')
         self.cloud.wait_status(server, 'VERIFY_RESIZE')
         self._continue(server)
-        return self.cloud.findings() or self._delete(server)
+        return self.cloud.findings() or self.delete(server)
 
-    def _delete(self, server):
+    def delete(self, server):
         self.cloud.admin.compute.delete_server(server.id)
         self.cloud.wait_gone(server)
         return self.cloud.findings()

@@ -33,7 +33,7 @@ def settle(req: request.Request, server: server_access.Server) -> None:
     """
     try:
         listed = req.app.volume.list_attachments(req.ctxt, server.uuid)
-        _settle(req, server, {each['id'] for each in listed})
+        _settle(req, server, {each['id']: each['volume_id'] for each in listed})
     except exception.NovaLiteError as error:
         LOG.warning(
             'Cannot settle the volume attachments of server %s: %s. Rebooting it without that.',
@@ -42,22 +42,27 @@ def settle(req: request.Request, server: server_access.Server) -> None:
         )
 
 
-def _settle(req: request.Request, server: server_access.Server, listed: set[str]) -> None:
-    """Repair a server without a saga. listed: ids of the attachments in the volume service.
+def _settle(req: request.Request, server: server_access.Server, listed: dict[str, str]) -> None:
+    """Repair a server without a saga.
+
+    listed: {id of an attachment in the volume service: id of its volume}
 
     A saga records the attachments that it creates before it ends. So an attachment that was listed
-    before the server was seen without a saga is recorded now, or belongs to another client.
+    before the server was seen without a saga is recorded now, or belongs to another client. Only a
+    hard reboot attaches a root disk again without a saga (`compute.volumes.attach_root`).
     """
     if req.app.api_db.read(sagas.every, active=True, cleaning=True, instance_uuid=server.uuid):
         return
     devices = server.cell.db.read(children.block_devices, [server.uuid]).get(server.uuid, ())
     attached = [device for device in devices if device.attachment_id]
-    for attachment_id in sorted(listed - {device.attachment_id for device in attached}):
-        LOG.info('Deleting attachment %s, unknown to server %s', attachment_id, server.uuid)
-        req.app.volume.delete_attachment(req.ctxt, attachment_id)
-    for device in attached:
-        # A server without its root disk would be useless.
-        if device.attachment_id not in listed and device.boot_index != 0:
+    lost = [device for device in attached if device.attachment_id not in listed]
+    roots = {device.volume_id for device in lost if device.boot_index == 0}
+    for attachment_id in sorted(listed.keys() - {device.attachment_id for device in attached}):
+        if listed[attachment_id] not in roots:
+            LOG.info('Deleting attachment %s, unknown to server %s', attachment_id, server.uuid)
+            req.app.volume.delete_attachment(req.ctxt, attachment_id)
+    for device in lost:
+        if device.boot_index != 0:
             _detach_lost(req, server, device)
 
 

@@ -58,6 +58,13 @@ def update_block_device(connection: sa.Connection, uuid: str, values: rows.Value
     return rows.change(connection, DEVICES, values, uuid=uuid)
 
 
+def change_attachment(
+    connection: sa.Connection, uuid: str, former: str | None, values: rows.Values
+) -> int:
+    """Change a block device if it has the attachment `former`. Return the number of rows."""
+    return rows.change(connection, DEVICES, values, uuid=uuid, attachment_id=former)
+
+
 def destroy_block_device(connection: sa.Connection, uuid: str) -> int:
     """Remove a block device. Return the number of deleted rows."""
     return rows.delete(connection, DEVICES, uuid=uuid)

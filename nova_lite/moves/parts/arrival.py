@@ -83,12 +83,12 @@ class Arrival:
             hosts=[dest.host],
         )
         asking.require_up_or_retry(scope, dest.host, known=known)
-        dest.compute.prep_resize(
-            scope.ctxt,
-            instance=self._instance(row),
+        self._volumes.call(
+            lambda arriving: dest.compute.prep_resize(
+                scope.ctxt, instance=self._instance(row), block_devices=arriving, **dest.columns
+            ),
             # The copied records in that cell may be older than the new attachments.
-            block_devices=self._volumes.arriving(None if self.guest.is_elsewhere else devices),
-            **dest.columns,
+            None if self.guest.is_elsewhere else devices,
         )
 
     def _drop_claim(self) -> None:
@@ -115,21 +115,22 @@ class Arrival:
                 hosts=[dest.host],
             )
         asking.require_up_or_retry(scope, dest.host, known=known)
-        return asking.answer(
-            method(
+        arrival |= {
+            'node': dest.node,
+            'power_on': vm_state == states.VmState.ACTIVE,
+            'key': scope.key(self.guest.step),
+        }
+        reply = self._volumes.call(
+            lambda arriving: method(
                 scope.ctxt,
                 host=dest.host,
                 instance=self._instance(row),
-                block_devices=self._volumes.arriving(devices),
-                arrival={
-                    'node': dest.node,
-                    'power_on': vm_state == states.VmState.ACTIVE,
-                    'key': scope.key(self.guest.step),
-                    **arrival,
-                },
+                block_devices=arriving,
+                arrival=arrival,
             ),
-            dest.host,
+            devices,
         )
+        return asking.answer(reply, dest.host)
 
     @scopes.transaction
     def _begin(

@@ -8,6 +8,7 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 
 from collections.abc import Callable
 import functools
+import typing
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -27,6 +28,7 @@ from nova_lite.moves import steps
 from nova_lite.objects import block_device
 
 LOG = log.getLogger(__name__)
+T = typing.TypeVar('T')
 
 
 class Volumes:
@@ -129,6 +131,50 @@ class Volumes:
         asking.require_up_or_retry(self.scope, dest.host)
         return dest.compute.get_volume_connector(self.scope.ctxt, **dest.columns)
 
+    def call(
+        self,
+        ask: Callable[[server_cell.Devices], T],
+        devices: server_cell.Devices | None = None,
+    ) -> T:
+        """Call a host with the block devices that it connects. Return its reply.
+
+        If the attachment of the root disk was deleted in the volume service, attach the disk again,
+        and call the host again. Raise VolumeNotFound or VolumeNotUsable if the volume was deleted
+        or belongs to another server.
+
+        ask: function of the block devices; devices: see `arriving`
+        """
+        found = self.arriving(devices)
+        try:
+            return ask(found)
+        except exception.AttachmentNotFound:
+            root = next(filter(_is_attached_root, found), None)
+            if root is None:
+                raise
+        self._attach_again(root)
+        return ask(neighbours.with_attachments(found, self.reserved))
+
+    def _attach_again(self, device: block_device.BlockDevice) -> None:
+        """Replace the attachment of a volume that was deleted in the volume service.
+
+        The record of the server may already name it.
+        """
+        scope, reserved = self.scope, self.reserved
+        if scope.repeated:
+            neighbours.drop_foreign(scope, scope.devices(), reserved=reserved)
+        LOG.warning(
+            'Volume %s of server %s has lost its attachment. Attaching it again',
+            device.volume_id,
+            scope.instance_uuid,
+        )
+        connector = None if self._dest is None else self._connector(self._dest)
+        name = device.get('device_name')
+        new = neighbours.attach(scope, device.volume_id, connector=connector, mountpoint=name)
+        lost = device.attachment_id
+        former, _lost = reserved.get(device.uuid, (lost, None))
+        scope.results[self._name] = {**reserved, device.uuid: [former, new]}
+        scope.present.write(move_records.replace_attachment, device.uuid, lost, new)
+
     def drop_new(self) -> None:
         """Delete all attachments that no block device names."""
         if self._needless():
@@ -164,6 +210,10 @@ class Volumes:
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
             self.scope.world.volume.delete_attachment(self.scope.ctxt, former)
+
+
+def _is_attached_root(device: block_device.BlockDevice) -> bool:
+    return bool(device.get('attachment_id')) and neighbours.is_root(device)
 
 
 def _connects(device: block_device.BlockDevice) -> bool:

@@ -19,6 +19,8 @@ EPOCH = 6
 HEARTBEAT = 'report_interval'
 # Replies of `build_started` to a host that must build.
 FIRST, AGAIN = 'first', 'again'
+# Key of a changed block device: the attachment that the record must name.
+FORMER = 'former_attachment_id'
 
 Ctxt: typing.TypeAlias = context.RequestContext
 # {name: plain value}
@@ -311,7 +313,8 @@ class ConductorAPI(rpc.Interface):
     ) -> None:
         """Change block devices ([{'uuid', columns}]), and delete those whose uuids are in `gone`.
 
-        Nothing changes unless the host is building the server.
+        Nothing changes unless the host is building the server, or reboots it. With the key FORMER,
+        a block device changes only if it has this attachment.
         """
 
     @rpc.call(since='1.0')

@@ -6,6 +6,7 @@ import fixtures
 import testscenarios
 import testtools
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import power
@@ -15,6 +16,7 @@ from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
 
+CONNECTOR = {'host': 'host-1'}
 RUNNING, PAUSED, SHUTDOWN, SUSPENDED = 1, 3, 4, 7
 # name: (actions before it, task the API sets, vm state and power state after it)
 ROWS = {
@@ -218,14 +220,86 @@ class TestHardReboot(Base):
         spec = self.cell.driver.get_guest('host-1', self.uuid).spec
         self.assertEqual(['kept', 'new', 'port'], [device.id for device in spec.devices])
 
-    def test_root_volume_without_a_connection(self):
-        """A rebuild that failed may leave one: the guest would have no disk."""
-        root = {**self.device('root'), 'boot_index': 0, 'connection_info': None}
-        self.cell.db.write(children.create_block_devices, [root])
+    def test_root_disk_is_attached_again(self):
+        """An administrator has deleted its attachment in the volume service."""
+        self.root()
         self.cell.driver.destroy('host-1', self.uuid, key='an accident')
         self.act('reboot_hard')
-        self.assertEqual(('error', None, 'host-1'), self.cell.state(self.uuid))
-        self.assertIn('no host is connected to it', self.cell.fault(self.uuid))
+        self.check_root('reboot_hard')
+        (disk,) = self.cell.driver.get_guest('host-1', self.uuid).spec.devices
+        self.assertEqual('root', disk.id)
+
+    def test_root_disk_is_attached_again_once(self):
+        """The host was killed before it recorded or completed the new attachment."""
+        self.root()
+        made = self.cell.volume.create_attachment(None, 'root', self.uuid, connector=CONNECTOR)
+        self.act('reboot_hard')
+        self.assertEqual(made['id'], self.check_root('reboot_hard'))
+
+    def test_attachment_of_the_root_disk_is_completed(self):
+        root = self.root()
+        made = self.cell.volume.create_attachment(None, 'root', self.uuid, connector=CONNECTOR)
+        self.cell.db.write(
+            children.update_block_device, root['uuid'], {'attachment_id': made['id']}
+        )
+        self.act('reboot_hard')
+        self.assertEqual(made['id'], self.check_root('reboot_hard'))
+
+    def test_root_disk_without_a_connection(self):
+        """A revert that failed may leave one."""
+        self.unconnected()
+        self.act('reboot_hard')
+        self.check_root('reboot_hard')
+
+    def test_root_disk_that_is_being_written(self):
+        """A rebuild that failed may leave one, with an unknown content."""
+        for status in ('downloading', 'error'):
+            root = self.unconnected()
+            self.cell.volume.volumes['root'] = status
+            self.check_refused(f"its status is '{status}'")
+            self.cell.db.write(children.destroy_block_device, root['uuid'])
+
+    def test_volume_service_does_not_answer(self):
+        """The host uses the connection that it knows."""
+        root = self.root()
+        error = exception.Unavailable(service='The volume service', reason='it does not answer')
+        self.cell.volume.fail('list_attachments', error)
+        self.act('reboot_hard')
+        self.check('reboot_hard')
+        (device,) = self.cell.devices(self.uuid)
+        self.assertEqual(root['attachment_id'], device.attachment_id)
+
+    def test_root_disk_of_another_server(self):
+        self.root()
+        used = exception.VolumeNotUsable(volume_id='root', reason='it is in use')
+        self.cell.volume.fail('create_attachment', used)
+        self.check_refused('it is in use')
+
+    def root(self, **values):
+        """Record a root disk. Return the block device."""
+        self.cell.volume.add_volume('root')
+        root = {**self.device('root'), 'boot_index': 0, **values}
+        self.cell.db.write(children.create_block_devices, [root])
+        return root
+
+    def unconnected(self):
+        """Record a root disk whose attachment connects no host. Return the block device."""
+        made = self.cell.volume.create_attachment(None, 'root', self.uuid)
+        return self.root(attachment_id=made['id'], connection_info=None)
+
+    def check_root(self, name):
+        """Check that the host is connected to the root disk. Return the id of the attachment."""
+        self.check(name)
+        (device,) = self.cell.devices(self.uuid)
+        (listed,) = self.cell.volume.list_attachments(None, self.uuid)
+        self.assertEqual((device.attachment_id, 'attached'), (listed['id'], listed['status']))
+        return listed['id']
+
+    def check_refused(self, reason):
+        """The guest, which still runs, is kept."""
+        self.act('reboot_hard')
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
+        self.assertIn(reason, self.cell.fault(self.uuid))
 
     def test_another_operation_has_begun(self):
         """An administrator has reset the task before the host read the records."""

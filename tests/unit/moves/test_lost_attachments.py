@@ -7,6 +7,8 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_volume
 from nova_lite.moves import kinds
+from nova_lite.moves import resize
+from nova_lite.moves import revert
 from nova_lite.moves import steps
 from nova_lite.saga import cleaning
 from nova_lite.virt import model
@@ -130,6 +132,87 @@ class RevertTest(testscenarios.WithScenarios, LostCase):
         self.take(volume=True)
         self.do(made, made.steps()[self.number :])
         self.cell.driver.get_guest(moves_base.SOURCE, self.server)
+
+
+class RootCase(LostCase):
+    """Administrators delete the attachments of the root disk, which the server gets back."""
+
+    def setUp(self):
+        super().setUp()
+        self.cell.db.write(children.update_block_device, self.lost.uuid, {'boot_index': 0})
+
+    def run_all(self, made, *, taken_before):
+        for index, step in enumerate(made.steps()):
+            if index == taken_before:
+                self.take()
+            self.do(made, [step])
+
+    def check_there(self, node):
+        """The record names an attachment that exists, if the guest was made after its deletion."""
+        self.assertEqual(2, len(self.cell.devices(self.server)))
+        guest = self.cell.driver.get_guest(node, self.server)
+        self.assertIn(self.lost.volume_id, [device.id for device in guest.spec.devices])
+
+    def check_attached(self):
+        device = next(each for each in self.cell.devices(self.server) if each.boot_index == 0)
+        listed = self.cell.volume.list_attachments(None, self.server)
+        own = [each for each in listed if each['volume_id'] == device.volume_id]
+        self.assertEqual(
+            [(device.attachment_id, 'attached')], [(e['id'], e['status']) for e in own]
+        )
+        self.assertTrue(device.connection_info)
+
+
+class RootResizeTest(testscenarios.WithScenarios, RootCase):
+    scenarios = _each_step('resize')
+
+    def test_attached_again(self):
+        made = self.resize()
+        self.run_all(made, taken_before=self.number)
+        self.check_there(moves_base.DEST)
+        if self.number < len(moves_base.through(made, resize.FINISH)):
+            self.check_attached()
+
+
+class RootRevertTest(testscenarios.WithScenarios, RootCase):
+    scenarios = _each_step('revert-resize')
+
+    def test_attached_again(self):
+        made = self.revert()
+        self.run_all(made, taken_before=self.number)
+        self.check_there(moves_base.SOURCE)
+        if self.number < len(moves_base.through(made, revert.FINISH)):
+            self.check_attached()
+
+
+class RootStepTest(RootCase):
+    """One step that connects the root disk."""
+
+    def claim(self):
+        """Return a resize whose root disk is lost, and the step that connects the volumes."""
+        made = self.resize()
+        self.do(made, moves_base.until(made, steps.CLAIM))
+        self.take()
+        return made, moves_base.since(made, steps.CLAIM)[0]
+
+    def test_killed_after_it_was_attached(self):
+        """An attachment that nothing names is deleted, and another one is made."""
+        made, step = self.claim()
+        self.cell.volume.create_attachment(
+            None, self.lost.volume_id, self.server, connector={'host': moves_base.DEST}
+        )
+        made.repeated = True
+        step.do()
+        listed = self.cell.volume.list_attachments(None, self.server)
+        self.assertEqual(1, len([e for e in listed if e['volume_id'] == self.lost.volume_id]))
+
+    def test_another_server_has_it(self):
+        made, step = self.claim()
+        used = exception.VolumeNotUsable(volume_id=self.lost.volume_id, reason='in-use')
+        self.cell.volume.fail('create_attachment', used)
+        self.assertRaises(exception.VolumeNotUsable, step.do)
+        self.undo(made, moves_base.through(made, steps.CLAIM))
+        self.assertEqual(2, len(self.cell.devices(self.server)))
 
 
 class DutyTest(test_device_sagas.DeviceSagasCase):
