@@ -16,8 +16,8 @@ clouds, wait for a good part of their time, so three of these tests run at once 
 (tools.forked). Tests of clouds with a process for each daemon (APART) wait most; one of them runs
 at a time, in a row of its own. NOVA_LITE_TEST_WORKERS and NOVA_LITE_TEST_CLOUDS set other numbers.
 Environments that only compute (BESIDE) run at the lowest priority, one after the other, and use the
-processor time that the other rows leave. tools/sample.py selects the cases of the tables of faults;
-the first line of the output reads how to run the same cases again.
+processor time that the other rows leave. tools/sample.py selects the cases of the tables of faults
+and the seeds of the simulation; the first line of the output reads how to run the same cases again.
 """
 
 import argparse
@@ -251,7 +251,7 @@ def main() -> int:
     parser.add_argument('environment', nargs='*', help='default: what a plain tox runs')
     names = parser.parse_args().environment or _environments()
     os.environ.setdefault(sample.VARIABLE, str(sample.number()))
-    print('Sample of the tables of faults: %s' % sample.replay(), flush=True)
+    print('Sample of the tables of faults and of seeds: %s' % sample.replay(), flush=True)
     os.makedirs(LOG_DIR, exist_ok=True)
     durations.load()
     with tempfile.TemporaryDirectory() as work_dir:

@@ -11,13 +11,14 @@ import typing
 from rich import console
 
 from nova_lite import runtime
+from nova_lite.terminal import pipes
 
 # Seconds between two lines of a count if the output is no terminal.
 LINE_S = 5.0
 
 
 def _console(stream: typing.TextIO) -> console.Console:
-    return console.Console(file=stream, highlight=False, soft_wrap=True, markup=False)
+    return pipes.Console(file=stream, highlight=False, soft_wrap=True, markup=False)
 
 
 class Steps:

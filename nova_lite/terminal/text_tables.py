@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import sys
 
 from rich import box
-from rich import console
 from rich import table
 from rich import text
+
+from nova_lite.terminal import pipes
 
 # Characters in a line where no person reads it: enough for any row.
 WIDEST = 100_000
@@ -25,7 +26,7 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         shown.add_row(*(text.Text(str(value)) for value in row))
     # Not as rich decides it: FORCE_COLOR makes a terminal of what a program reads.
     is_terminal = sys.stdout.isatty()
-    out = console.Console(highlight=False, force_terminal=is_terminal)
+    out = pipes.Console(highlight=False, force_terminal=is_terminal)
     if not is_terminal:
         out.width = WIDEST
     out.print(shown)

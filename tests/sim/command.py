@@ -11,6 +11,7 @@ from tests.sim import minimums
 from tests.sim import totals
 from tests.sim.kernel import choosers
 from tests.sim.kernel import minimize
+from tools import sample
 
 # A seed that is one failure of many is not worth more lines than these.
 FAILURE_LINES = 12
@@ -18,6 +19,8 @@ FAILURE_LINES = 12
 PROGRESS = 100
 # Beyond those of the gate; nights that follow each other run through all of them.
 NIGHTLY = range(201, 100_201)
+# Number of seeds of the gate whose logs are compared with those of a second run.
+GATE_TWICE = 3
 DATABASES = ('sqlite', 'mariadb', 'postgresql')
 
 # The options that a history depends on, beside its seed.
@@ -30,14 +33,7 @@ def parser():
         prog='python -m tests.sim',
         description='Run histories of a simulated cloud; each follows from its seed.',
     )
-    which = made.add_mutually_exclusive_group(required=True)
-    which.add_argument('--seed', type=int, help='replay one history and print its log')
-    which.add_argument('--seeds', metavar='A-B,C', type=seeds_of, help='run many histories')
-    which.add_argument(
-        '--nightly',
-        metavar='N',
-        help='run the N seeds of today, of %d-%d; A-B: those' % (NIGHTLY[0], NIGHTLY[-1]),
-    )
+    _add_seeds(made.add_mutually_exclusive_group(required=True))
     made.add_argument('--theme', help='of --seeds: only those of that theme')
     made.add_argument('--first', action='store_true', help='of --seeds: end at the first failure')
     made.add_argument(
@@ -73,6 +69,24 @@ def parser():
     return made
 
 
+def _add_seeds(which):
+    """Add the options that choose the seeds."""
+    which.add_argument('--seed', type=int, help='replay one history and print its log')
+    which.add_argument('--seeds', metavar='A-B,C', type=seeds_of, help='run many histories')
+    which.add_argument(
+        '--nightly',
+        metavar='N',
+        help='run the N seeds of today, of %d-%d; A-B: those' % (NIGHTLY[0], NIGHTLY[-1]),
+    )
+    which.add_argument(
+        '--gate',
+        metavar='N',
+        type=int,
+        help='run one Nth of the seeds %d-%d, which tools/sample.py chooses, the first %d twice'
+        % (minimums.SEEDS[0], minimums.SEEDS[-1], GATE_TWICE),
+    )
+
+
 def seeds_of(text):
     """The seeds that A-B, one number, or several of both with commas stand for."""
     if ',' in text:
@@ -90,6 +104,12 @@ def seeds_of_night(text, day):
     return NIGHTLY[first : first + size]
 
 
+def seeds_of_gate(parts, number, theme_of=None):
+    """Return a share of the seeds of the gate, which has its share of each theme."""
+    seeds = sorted(minimums.SEEDS, key=theme_of)
+    return sorted(seeds[number % parts :: parts])
+
+
 def main(prepared, argv=None, *, theme_of=None, **options):
     """Run histories as `argv` says; return the exit status.
 
@@ -105,6 +125,9 @@ def main(prepared, argv=None, *, theme_of=None, **options):
     if args.nightly:
         args.seeds = seeds_of_night(args.nightly, runtime.now().toordinal())
         print('seeds %d-%d' % (args.seeds[0], args.seeds[-1]), flush=True)
+    if args.gate:
+        args.seeds = seeds_of_gate(args.gate, sample.number(), theme_of)
+        print('seeds of %s' % sample.replay(), flush=True)
     if args.chooser:
         options['chooser'] = args.chooser
     seeds = args.seeds or [args.seed]
@@ -185,9 +208,13 @@ def _print_missing(args, outcomes):
 def _run_many(args, seeds, prepared, *, outcomes, failures):
     """Run a history per seed, print what fails; return how many differ from their repetition."""
     body, options = prepared
-    options = {**options, 'keeps_log': args.twice}
+    repeated = {*seeds} if args.twice else {*seeds[:GATE_TWICE]} if args.gate else set()
+
+    def options_of(seed, given):
+        return {'keeps_log': seed in repeated, **chooser_of(seed, given)}
+
     different = 0
-    for outcome in kernel.run_many(seeds, body, args.jobs, options_of=chooser_of, **options):
+    for outcome in kernel.run_many(seeds, body, args.jobs, options_of=options_of, **options):
         outcomes.append(outcome)
         if len(outcomes) % PROGRESS == 0:
             print('%d histories so far' % len(outcomes), flush=True)
@@ -195,7 +222,7 @@ def _run_many(args, seeds, prepared, *, outcomes, failures):
             first = not failures[minimize.headline(outcome.failure)]
             failures[minimize.headline(outcome.failure)].append(outcome.seed)
             _print_failure(outcome, FAILURE_LINES if first else 1, args)
-        if args.twice:
+        if outcome.seed in repeated:
             again = kernel.run(
                 outcome.seed, body, perturbed=True, **chooser_of(outcome.seed, options)
             )

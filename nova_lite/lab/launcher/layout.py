@@ -23,6 +23,7 @@ import yaml
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import lock as lock_module
 from nova_lite.lab.launcher import state_dir
@@ -95,7 +96,7 @@ class Settings:
             raise ValueError(
                 '--drills: a cloud without --bus has all faults already. Omit --drills'
             )
-        counts = host_counts(self.hosts, self.cells)
+        counts = host_names.counts(self.hosts, self.cells)
         hosts = counts[0] if len(set(counts)) == 1 else counts
         object.__setattr__(self, 'hosts', hosts)
         if self.tuned_placement and (self.bus or self.database):
@@ -112,23 +113,6 @@ class Settings:
             )
 
 
-def host_counts(hosts: int | Sequence[int], cells: int) -> tuple[int, ...]:
-    """Return the number of hosts of each cell. hosts: as in Settings, or a list"""
-    if isinstance(hosts, int):
-        return (hosts,) * max(cells, 1)
-    if len(hosts) != cells:
-        raise ValueError(
-            f'--hosts has {len(hosts)} numbers for {cells} cells; give one for each cell'
-        )
-    return tuple(hosts)
-
-
-def host_names(cell: str, count: int, named: Sequence[str] = ()) -> list[str]:
-    """Return the names of the hosts of a cell. named: those that its first hosts have"""
-    numbered = [f'{cell}-host{number + 1}' for number in range(len(named), count)]
-    return [*named[:count], *numbered]
-
-
 class Layout:
     """The names and files of a cloud, derived from its settings.
 
@@ -143,7 +127,7 @@ class Layout:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.root = os.path.abspath(settings.state_dir)
-        self.cell_names = [f'cell{number + 1}' for number in range(settings.cells)]
+        self.cell_names = [host_names.cell_name(number + 1) for number in range(settings.cells)]
         self.tag = hashlib.sha256(self.root.encode()).hexdigest()[:8]
         self.secrets: dict[str, str] = {}
         self.relayed: dict[tuple[str, str], str] = {}
@@ -192,8 +176,8 @@ class Layout:
 
     def hosts(self, cell: str) -> list[str]:
         """Return the names of the hosts of a cell."""
-        counts = host_counts(self.settings.hosts, self.settings.cells)
-        return host_names(
+        counts = host_names.counts(self.settings.hosts, self.settings.cells)
+        return host_names.of_cell(
             cell, counts[self.cell_names.index(cell)], self._named_hosts.get(cell, ())
         )
 

@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.console import messages
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import lacking
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
@@ -76,7 +77,7 @@ def check(settings: layout.Settings, conf: cfg.ConfigOpts) -> None:
     """
     if settings.cells < 1:
         raise ValueError(f'--cells must be 1 or more, not {settings.cells}')
-    for count in layout.host_counts(settings.hosts, settings.cells):
+    for count in host_names.counts(settings.hosts, settings.cells):
         if count < 1:
             raise ValueError(f'--hosts must be 1 or more, not {count}')
     if not 0 < settings.speed < math.inf:
@@ -94,8 +95,8 @@ def check_profile(settings: layout.Settings) -> None:
         names = profile.load(source).names
     except (profile.ProfileError, OSError, UnicodeError) as error:
         raise ValueError(f'cannot use --profile {source}: {messages.cause(error)}') from error
-    counts = layout.host_counts(settings.hosts, settings.cells)
-    known = {f'cell{number}': count for number, count in enumerate(counts, start=1)}
+    counts = host_names.counts(settings.hosts, settings.cells)
+    known = {host_names.cell_name(number): count for number, count in enumerate(counts, start=1)}
     for cell, named in names.items():
         if len(named) > known.get(cell, 0):
             raise ValueError(

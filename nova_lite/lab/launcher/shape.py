@@ -12,6 +12,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
@@ -60,8 +61,8 @@ def completed(
     cells, hosts = (chosen.get(name, found[name]) for name in COUNTED)
     if cells < found['cells']:
         raise _other(directory, f'cells={found["cells"]}', str(cells), 'Omit --cells')
-    before = layout.host_counts(found['hosts'], found['cells'])
-    now = layout.host_counts(hosts, cells)
+    before = host_names.counts(found['hosts'], found['cells'])
+    now = host_names.counts(hosts, cells)
     if any(one < other for one, other in zip(now, before, strict=False)):
         raise _other(directory, f'hosts={_text(found["hosts"])}', _text(hosts), 'Omit --hosts')
     databases = _databases(database)

@@ -15,6 +15,7 @@ from nova_lite import exception
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import embedded
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
@@ -100,7 +101,7 @@ def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.Embed
     if described is not None:
         starting.prepare(cloud.places, described)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
-    hosts = sum(layout.host_counts(wanted.settings.hosts, wanted.settings.cells))
+    hosts = sum(host_names.counts(wanted.settings.hosts, wanted.settings.cells))
     title = f'Starting a cloud: {wanted.settings.cells} cells, {hosts} simulated hosts'
     try:
         with progress_display.Steps(title, stream=sys.stderr) as steps:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import contextlib
 import json
 import os
-import signal
 import sys
 import typing
 
 from nova_lite.lab.console import arguments
+from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import readers
@@ -19,15 +19,13 @@ from nova_lite.lab.replay import study as studies
 from nova_lite.lab.replay import study_page
 from nova_lite.terminal import text_tables
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 
 def run(args: argparse.Namespace) -> int:
     """Run or continue a study, and print its summary. Raise KeyboardInterrupt.
 
     Return 1 if `verify` has findings after whole boots.
     """
-    with interrupts() as is_interrupted:
+    with noted() as is_interrupted:
         study = _study(args, is_interrupted)
         try:
             found = study.run()
@@ -104,7 +102,7 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
 
 
 @contextlib.contextmanager
-def interrupts() -> Iterator[Callable[[], bool]]:
+def noted() -> Iterator[Callable[[], bool]]:
     """Catch Ctrl-C in the block; yield a function that returns whether it came.
 
     A second Ctrl-C ends the process at once.
@@ -116,9 +114,5 @@ def interrupts() -> Iterator[Callable[[], bool]]:
         if len(asked) > 1:
             raise KeyboardInterrupt
 
-    before = [signal.signal(number, note) for number in SIGNALS]
-    try:
+    with interrupts.handled(note):
         yield lambda: bool(asked)
-    finally:
-        for number, handler in zip(SIGNALS, before, strict=True):
-            signal.signal(number, handler)

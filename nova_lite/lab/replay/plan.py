@@ -7,6 +7,7 @@ import os
 import typing
 
 from nova_lite import exception
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.lab.replay import cluster
@@ -178,7 +179,7 @@ class Plan:
             'cloud_file': self.cloud_file and os.path.basename(self.cloud_file),
             'profile': os.path.basename(cloud.profile),
             'cells': cloud.cells,
-            'hosts': sum(layout.host_counts(cloud.hosts, cloud.cells)),
+            'hosts': sum(host_names.counts(cloud.hosts, cloud.cells)),
             'arrivals': found.count,
             'began_s': found.began_s,
             'ended_s': found.ended_s,

@@ -7,6 +7,7 @@ import signal
 import sys
 import typing
 
+from nova_lite.lab.console import interrupts
 from nova_lite.lab.console import output
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
@@ -107,6 +108,6 @@ def _play(
     say: Callable[[str], None],
     hand_over: running.HandOver | None = None,
 ) -> timelines.Timeline:
-    # The cloud is restored, as it is after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)
+    # The cloud is restored after SIGTERM, as it is after Ctrl-C.
+    with interrupts.handled(signal.default_int_handler):
+        return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)

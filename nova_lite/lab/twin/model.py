@@ -27,6 +27,7 @@ from nova_lite.clients import placement as placements
 from nova_lite.db.api import flavors as api_flavors
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
+from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
 from nova_lite.lab.launcher import control_client
@@ -286,26 +287,14 @@ def require_own(groups: Iterable[str]) -> None:
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """End the process by an exception at SIGTERM, so that the copy is deleted."""
-
-    def end(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
 def of(state_dir: str) -> Iterator[Model]:
     """Copy the cloud that runs in a state directory, and return its Model for the block.
 
-    Raise NotRunning and the errors of snapshots.
+    The copy is deleted at the end of the block, also after SIGTERM. Raise NotRunning,
+    KeyboardInterrupt and the errors of snapshots.
     """
-    with _ended_by_signals(), tempfile.TemporaryDirectory(prefix='nova-lite-twin-') as directory:
+    ended = interrupts.handled(signal.default_int_handler)
+    with ended, tempfile.TemporaryDirectory(prefix='nova-lite-twin-') as directory:
         path = os.path.join(directory, 'twin.snapshot')
         client = control_client.Client(state_dir, timeout_s=control_client.SNAPSHOT_S)
         client.post('snapshot', file=path)

@@ -1,5 +1,6 @@
 """The command for people."""
 
+import os
 import subprocess
 import sys
 
@@ -47,6 +48,18 @@ class MainTest(testtools.TestCase):
         )
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertNotIn('nova_lite.cmd.up', done.stdout.splitlines()[-1].split())
+
+    def test_a_reader_that_goes_away(self):
+        """The exit code is that of other programs, for a table and for JSON."""
+        for words in (['scenario', 'list'], ['scenario', 'list', '--json']):
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run(
+                [sys.executable, '-m', 'nova_lite.cmd.main', *words],
+                stdout=writing, stderr=subprocess.PIPE, check=False,
+            )  # fmt: skip
+            os.close(writing)
+            self.assertEqual((141, b''), (done.returncode, done.stderr), words)
 
     def test_help_tells_them_all(self):
         told = main.parser().format_help()

@@ -75,6 +75,16 @@ class CommandTestCase(testtools.TestCase):
         self.assertEqual({*range(201, 100_201)}, seen)
         self.assertEqual(range(5, 10), command_line.seeds_of_night('5-9', 739000))
 
+    def test_commits_run_through_all_seeds_of_the_gate(self):
+        def theme_of(seed):
+            return 'rare' if seed in {3, 6, 9} else 'usual'
+
+        shares = [command_line.seeds_of_gate(3, number, theme_of) for number in range(4)]
+        self.assertEqual(shares[0], shares[3])
+        self.assertEqual([*range(1, 201)], sorted(sum(shares[:3], [])))
+        for share in shares:
+            self.assertEqual(1, len({3, 6, 9}.intersection(share)))
+
     def test_a_night_prints_its_range_and_what_fails(self):
         status, output = command('faults', '--nightly', '9')
         self.assertRegex(output, r'seeds \d+-\d+\n')

@@ -27,7 +27,9 @@ class TotalsTestCase(testtools.TestCase):
 
     def of(self, **options):
         asked = {'seeds': minimums.SEEDS, 'theme': None, 'chooser': None, 'database': 'sqlite'}
-        return minimums.of_run(types.SimpleNamespace(**{**asked, 'nightly': None, **options}))
+        return minimums.of_run(
+            types.SimpleNamespace(**{**asked, 'nightly': None, 'gate': None, **options})
+        )
 
     def test_the_seeds_of_the_gate_have_minimums(self):
         self.assertEqual(minimums.AT_LEAST, self.of())
@@ -39,6 +41,12 @@ class TotalsTestCase(testtools.TestCase):
             {'database': 'mariadb'},
         ):
             self.assertEqual({}, self.of(**options))
+
+    def test_a_share_of_the_seeds_has_half_of_its_share_of_the_minimums(self):
+        found = self.of(gate=3, seeds=[1, 4])
+        self.assertEqual(minimums.AT_LEAST['accepted: create'] // 6, found['accepted: create'])
+        self.assertNotIn('fault: statement: full', found)
+        self.assertEqual({}, self.of(gate=3, seeds=[1, 4], chooser='pct'))
 
     def test_a_night_has_minimums_of_outsiders(self):
         found = self.of(nightly='3000', seeds=range(201, 3201))

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 import fnmatch
 
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import document as documents
 
@@ -25,7 +26,8 @@ def names(value: documents.Json) -> list[str]:
 
 def named(value: documents.Json) -> dict[str, list[str]]:
     """Return {cell: names of its hosts} of the cells whose hosts the file names."""
-    listed = {f'cell{number}': cell for number, cell in enumerate(value.get('cells', ()), start=1)}
+    cells = enumerate(value.get('cells', ()), start=1)
+    listed = {host_names.cell_name(number): cell for number, cell in cells}
     return {
         name: cell['hosts'] for name, cell in listed.items() if isinstance(cell.get('hosts'), list)
     }
@@ -42,8 +44,8 @@ def _by_cell(value: documents.Json) -> dict[str, list[str]]:
     found = {}
     for number, cell in enumerate(value.get('cells', [{}] * layout.Settings.cells), start=1):
         hosts = cell.get('hosts', layout.Settings.hosts)
-        name = f'cell{number}'
-        found[name] = hosts if isinstance(hosts, list) else layout.host_names(name, hosts)
+        name = host_names.cell_name(number)
+        found[name] = hosts if isinstance(hosts, list) else host_names.of_cell(name, hosts)
     return found
 
 

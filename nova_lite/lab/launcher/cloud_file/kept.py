@@ -10,6 +10,7 @@ import os
 import typing
 
 from nova_lite import exception
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import shape
@@ -113,7 +114,7 @@ def _differences(
     if 'cells' in document.value:
         shaped = shape.recorded(directory)
         counts = hosts.counts(document.value)
-        known = layout.host_counts(shaped['hosts'], shaped['cells'])
+        known = host_names.counts(shaped['hosts'], shaped['cells'])
         if len(counts) < len(known):
             yield ('cells',), f'{len(counts)} cells', f'{len(known)} cells'
         for index, (now, then) in enumerate(zip(counts, known, strict=False)):

@@ -11,7 +11,7 @@ from nova_lite import exception
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
-from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import api as apis
@@ -73,16 +73,16 @@ def read(directory: str) -> tuple[Json, list[str]]:
 
 
 def _settings(recorded: Json) -> Json:
-    counts = layout.host_counts(recorded['hosts'], recorded['cells'])
+    counts = host_names.counts(recorded['hosts'], recorded['cells'])
     found: Json = {'cells': [{'hosts': count} for count in counts], 'profile': recorded['profile']}
     if recorded['profile'] not in profile.bundled():
         with open(recorded['profile'], encoding='utf-8') as file:
             found['profile'] = yaml.safe_load(file) or {}
         names = found['profile'].pop('names', {})
         for number, cell in enumerate(found['cells'], start=1):
-            name = f'cell{number}'
+            name = host_names.cell_name(number)
             if name in names:
-                cell['hosts'] = layout.host_names(name, cell['hosts'], names[name])
+                cell['hosts'] = host_names.of_cell(name, cell['hosts'], names[name])
     found |= {'speed': recorded['speed'], 'auth': recorded['auth']}
     if recorded['options']:
         found['options'] = recorded['options']

@@ -8,6 +8,7 @@ import typing
 import yaml
 
 from nova_lite.lab.launcher import cloud_snapshots
+from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher.cloud_file import checks
 from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import hosts
@@ -93,12 +94,10 @@ def _rules(document: documents.Document) -> dict[int, list[Json]]:
     """Return {index of a cell: entries of `hosts` in a profile} of the settings of cells."""
     named = hosts.named(document.value)
     return {
-        index: [
-            {**cell['settings'], 'match': match}
-            for match in named.get(f'cell{index + 1}', [f'cell{index + 1}-*'])
-        ]
+        index: [{**cell['settings'], 'match': match} for match in named.get(name, [f'{name}-*'])]
         for index, cell in enumerate(document.value.get('cells', ()))
         if cell.get('settings')
+        for name in (host_names.cell_name(index + 1),)
     }
 
 
