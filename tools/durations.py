@@ -1,4 +1,4 @@
-"""Times of the classes of tests, by which stestr divides them among its workers.
+"""Times of tests, by which stestr divides them among its workers.
 
 stestr gives each worker an equal share of the time that the tests took before. In a fresh clone
 stestr knows no times, so that one worker may end ten minutes after the other. `load` gives stestr
@@ -6,8 +6,9 @@ the times of tests/durations.txt. After a whole run of the tests
 
     python -m tools.durations
 
-writes that file. A line has the seconds of a class and its first test: stestr adds up the known
-times of the tests of a class, so one test stands for the class.
+writes that file. A line has the seconds of a test: stestr adds up the known times of the tests of
+a class. The time of short tests counts for the first test of their class. Tests that take turns
+(tools/sample.py) have lines only if the run had NOVA_LITE_TEST_TURNS set to nothing.
 """
 
 import collections
@@ -22,7 +23,7 @@ import testtools
 
 TABLE = os.path.join('tests', 'durations.txt')
 TIMES = 'times.dbm'
-# Shorter classes are divided well enough by taking turns.
+# Shorter classes and tests are divided well enough by taking turns.
 LEAST_S = 2
 
 
@@ -39,26 +40,32 @@ def load(directory: str = '.') -> None:
 
 
 def save(directory: str = '.') -> None:
-    """Write the table from the runs of this directory; the longest run of a class counts."""
+    """Write the table from the runs of this directory; the longest run of a test counts."""
     runs = repository.RepositoryFactory().open(directory)
-    found: dict[str, tuple[str, float]] = {}
+    found: dict[str, float] = collections.defaultdict(float)
     for number in runs.get_run_ids():
-        for group, took in measured(runs.get_test_run(number)).items():
-            found[group] = max(found.get(group, took), took, key=lambda each: each[1])
-    lines = [
-        f'{seconds:7.1f} {first}\n'
-        for first, seconds in sorted(found.values())
-        if seconds >= LEAST_S
-    ]
+        for name, seconds in measured(runs.get_test_run(number)).items():
+            found[name] = max(found[name], seconds)
+    lines = [f'{seconds:7.1f} {name}\n' for name, seconds in sorted(_shortened(found).items())]
     with open(os.path.join(directory, TABLE), 'w', encoding='utf-8') as table:
         table.writelines(lines)
 
 
-def measured(run: typing.Any) -> dict[str, tuple[str, float]]:
-    """Return {class: (its first test, seconds)} of a run in stestr's repository.
+def _shortened(found: dict[str, float]) -> dict[str, float]:
+    """Return the long ones of {test: seconds}; short ones count for the first test of a class."""
+    kept: dict[str, float] = {}
+    first: dict[str, str] = {}
+    for name, seconds in sorted(found.items()):
+        to = name if seconds >= LEAST_S else first.setdefault(name.rpartition('.')[0], name)
+        kept[to] = kept.get(to, 0) + seconds
+    return {name: seconds for name, seconds in kept.items() if seconds >= LEAST_S}
 
-    The time between two tests of a worker counts for the class of the second test, which then
-    starts the fixtures that its tests share.
+
+def measured(run: typing.Any) -> dict[str, float]:
+    """Return {test: seconds} of a run in stestr's repository.
+
+    The time between two tests of a worker counts for the second test, whose class then starts the
+    fixtures that its tests share.
     """
     seen: list[typing.Any] = []
     collector = testtools.StreamToDict(seen.append)
@@ -67,17 +74,14 @@ def measured(run: typing.Any) -> dict[str, tuple[str, float]]:
     collector.stopTestRun()
     # A run that was interrupted has tests without an end.
     tests = [each for each in seen if None not in each['timestamps']]
-    first: dict[str, str] = {}
     took: dict[str, float] = collections.defaultdict(float)
     ended: dict[frozenset[str], datetime.datetime] = {}
     for test in sorted(tests, key=lambda each: each['timestamps'][0]):
         begun, end = test['timestamps']
         worker, name = frozenset(test['tags']), utils.cleanup_test_name(test['id'])
-        group = name.rpartition('.')[0]
-        first.setdefault(group, name)
-        took[group] += (end - ended.get(worker, begun)).total_seconds()
+        took[name] += (end - ended.get(worker, begun)).total_seconds()
         ended[worker] = end
-    return {group: (name, took[group]) for group, name in first.items()}
+    return took
 
 
 if __name__ == '__main__':

@@ -64,6 +64,8 @@ APART = ('functional-rabbit',)
 # time.
 BESIDE = ('pep8', 'lowest-apis', 'plain', 'docs', 'gabbi', 'sim')
 LOWEST_PRIORITY = 19
+# Environments in which tests may take turns, see tools/sample.py.
+IN_TURNS = ('functional',)
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
@@ -124,8 +126,10 @@ class Runs:
         lowered = ['nice', '-n', str(LOWEST_PRIORITY)] if self._is_beside(name) else []
         tox = [sys.executable, '-m', 'tox', '--current-env', '-q', '-e', name]
         # In the same session, because Linux compares priorities only within a session.
+        turns = {sample.TURNS: os.environ.get(sample.TURNS, '1')} if name in IN_TURNS else {}
         process = subprocess.Popen(
             [*lowered, *tox, '--workdir', os.path.join(self._work_dir, name)],
+            env={**os.environ, **turns},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,17 +1,26 @@
 """Samples of the long tables of faults and kills for a run of the tests.
 
 A part of most tables, and of the seeds of the simulation, runs with every commit, and each commit
-takes another part. All cases of the table of faults of sagas run, and each commit combines the
-cases differently. The environment variable NOVA_LITE_TEST_SAMPLE sets the number of the sample. By
-default the number is made from the commit that is checked out; without a commit it is 0. The same
-number takes the same cases again.
+takes another part. Of the table of faults of sagas half of the scenarios run, and each commit
+combines the cases differently. The environment variable NOVA_LITE_TEST_SAMPLE sets the number of
+the sample. By default the number is made from the commit that is checked out; without a commit it
+is 0. The same number takes the same cases again.
 """
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import functools
 import os
 import subprocess
+import typing
+import unittest
+
+Item = typing.TypeVar('Item')
+Case = typing.TypeVar('Case', bound=type[unittest.TestCase])
 
 VARIABLE = 'NOVA_LITE_TEST_SAMPLE'
+# Set by tools.run_tests: tests that take turns do so. Without it a command runs all of them.
+TURNS = 'NOVA_LITE_TEST_TURNS'
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DIGITS = 6
 
@@ -41,3 +50,21 @@ def of_commit(directory: str) -> int:
 def replay() -> str:
     """Return the setting of the environment with which the same cases run again."""
     return f'{VARIABLE}={number()}'
+
+
+def turn(items: Sequence[Item], every: int) -> Sequence[Item]:
+    """Return the items whose turn it is, one of `every`; all items where none take turns."""
+    return items[number() % every :: every] if os.environ.get(TURNS) else items
+
+
+def in_turns(every: int) -> Callable[[Case], Case]:
+    """Return a decorator that leaves those tests of a class whose turn it is, one of `every`."""
+
+    def decorate(case: Case) -> Case:
+        names = unittest.defaultTestLoader.getTestCaseNames(case)
+        for name in set(names).difference(turn(names, every)):
+            # The loader ignores it, also where the test is inherited.
+            setattr(case, name, None)
+        return case
+
+    return decorate

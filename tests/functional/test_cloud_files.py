@@ -18,6 +18,7 @@ from tests.fixtures import commands
 from tests.fixtures import howto
 from tests.fixtures import units
 from tests.fixtures import warm_programs
+from tools import sample
 
 EXAMPLES = units.ROOT / 'doc' / 'examples' / 'clouds'
 RUN_S, STOP_S = 300, 60
@@ -73,6 +74,7 @@ class HowtoTest(testtools.TestCase):
         self.assertEqual(['old-1', 'old-2'], [each['name'] for each in found['servers']])
 
 
+@sample.in_turns(3)
 class CloudFilesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -21,6 +21,7 @@ from nova_lite.lab.launcher import running
 from tests.fixtures import units
 from tests.fixtures import warm_programs
 from tests.fixtures import wheel
+from tools import sample
 
 CONTRIB = units.ROOT / 'contrib'
 EXAMPLE = CONTRIB / 'github' / 'example.yml'
@@ -32,6 +33,7 @@ INSTALLATION = 'pip install python-openstackclient'
 PRINTED = r'(?s)\bACTIVE\b.*No invariant is violated\.\nReset to state fresh in \d+ ms\n\Z'
 
 
+@sample.in_turns(2)
 class ContribTest(testtools.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -10,6 +10,7 @@ from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -55,6 +56,7 @@ class Writer(fixtures.Fixture):
                 self.wrong.append((name, seen))
 
 
+@sample.in_turns(2)
 class ChangesTest(moves_base.MovesTest):
     settings = moves_base.ONE_HOST_EACH
 

@@ -24,9 +24,9 @@ from tests.fixtures import crossing
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
-
 SOURCE, DEST = 'cell1-host1', 'cell2-host1'
 KIND = 'cross-cell-migrate'
 PREP = 'compute_prep_snapshot_based_resize_at_dest'
@@ -51,6 +51,7 @@ def failing(*rules):
     return '\n'.join(['extends: instant', 'failures:', *lines, ''])
 
 
+@sample.in_turns(3)
 class FailuresTest(moves_base.MovesTest):
     settings = moves_base.ONE_HOST_EACH
 

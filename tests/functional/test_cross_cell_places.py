@@ -8,6 +8,7 @@ from nova_lite.db.cell import services
 from tests.fixtures import crossing
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -62,6 +63,7 @@ class PlacesBase(moves_base.MovesTest):
                 self.site(host[:5]).claims.release(host, 'somebody')
 
 
+@sample.in_turns(3)
 class PlacesTest(PlacesBase):
     settings = moves_base.THREE_HOSTS_EACH
 

@@ -17,6 +17,7 @@ import testtools
 
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
+from tools import sample
 
 RUN_S, STOP_S = 300, 60
 CLOUD = """
@@ -66,6 +67,7 @@ READERS = (
 TIMELESS = ('stop', 'env', 'logs -n 1')
 
 
+@sample.in_turns(2)
 class DamagedFilesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

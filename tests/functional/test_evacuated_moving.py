@@ -8,6 +8,7 @@ from tests.fixtures import live_moving
 from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 FAILS = 'extends: instant\nfailures: [{{verb: {}, first: 1}}]\n'
@@ -54,6 +55,7 @@ class EvacuatedTestCase(own_cloud.OwnCloudTest):
         self.check()
 
 
+@sample.in_turns(3)
 class EvacuatedMovesTest(EvacuatedTestCase):
     def begin_endless(self):
         """Start an endless copy of an evacuated server. Return the migration."""

@@ -11,6 +11,7 @@ from tests.fixtures import crossing
 from tests.fixtures import live_moving
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -23,6 +24,7 @@ HOSTS = ('cell1-host1', 'cell1-host2', 'cell1-host3')
 OTHER = 'cell2-host1'
 
 
+@sample.in_turns(3)
 class GroupsMovingTest(moves_base.MovesTest):
     settings = moves_base.THREE_HOSTS_EACH
 

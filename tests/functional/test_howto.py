@@ -17,10 +17,12 @@ from nova_lite import runtime
 from nova_lite.lab.launcher import lock
 from tests.fixtures import commands
 from tests.fixtures import howto
+from tools import sample
 
 LIMIT_S = 300
 
 
+@sample.in_turns(3)
 class HowToTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

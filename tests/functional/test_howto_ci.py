@@ -14,6 +14,7 @@ from tests.fixtures import howto
 from tests.fixtures import units
 from tests.fixtures import warm_plugin
 from tests.fixtures import warm_programs
+from tools import sample
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'howto' / 'ci.rst'
 README = units.ROOT / 'README.rst'
@@ -25,6 +26,7 @@ PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
 
 
+@sample.in_turns(2)
 class HowtoTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -12,6 +12,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -30,6 +31,7 @@ PHASES = {
 SILENT_S, GIVEN_UP_S = 120, 300
 
 
+@sample.in_turns(3)
 class KillTest(testtools.TestCase):
     settings = own_cloud.NO_GRACE
 

@@ -17,6 +17,7 @@ from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
 from tests.functional import base
+from tools import sample
 
 HTML = {'Accept': 'text/html,*/*;q=0.8'}
 # A copy takes some seconds.
@@ -52,6 +53,7 @@ return kept;
 """
 
 
+@sample.in_turns(2)
 class LivePageTest(base.CloudTest):
     settings = {'cells': 2, 'hosts': 3}
 

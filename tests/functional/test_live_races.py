@@ -7,12 +7,14 @@ from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 AT_ONCE = 4
 
 
+@sample.in_turns(3)
 class LiveRaceTest(own_cloud.OwnCloudTest):
     # As many live migrations at once as are asked for.
     settings = {

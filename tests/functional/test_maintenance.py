@@ -15,6 +15,7 @@ from tests.fixtures import forking
 from tests.fixtures import live_moving
 from tests.functional import base
 from tests.sim.cases import loading
+from tools import sample
 
 HOST, OTHER = 'cell1-host1', 'cell1-host2'
 COMMAND = commands.MODULE
@@ -198,6 +199,7 @@ class MaintenanceTest(HostTestCase):
             self.assertIn(words, self.command(*argv, code=2)[1])
 
 
+@sample.in_turns(2)
 class ProcessTest(HostTestCase):
     plain = True
 

@@ -10,6 +10,7 @@ from tests import fixtures as fixtures_package
 from tests.fixtures import crossing
 from tests.functional import held_parts
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -64,6 +65,7 @@ class PciCase(held_parts.HeldPartsTest):
         return host, self.held(host)[server.id]
 
 
+@sample.in_turns(3)
 class PciTest(PciCase):
     def test_every_device_can_be_had_and_none_twice(self):
         """Two hosts have six GPUs, and the seventh server finds none."""

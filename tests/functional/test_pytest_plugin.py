@@ -15,6 +15,7 @@ from tests.fixtures import forking
 from tests.fixtures import units
 from tests.fixtures import warm_plugin
 from tests.fixtures import warm_programs
+from tools import sample
 
 TESTTOOLS = units.ROOT / 'doc' / 'examples' / 'testtools'
 EXAMPLE = units.ROOT / 'doc' / 'examples' / 'pytest'
@@ -25,6 +26,7 @@ MISSING = 'No cloud runs in'
 SIZE = ('-o', 'nova_lite_up=--cells 1 --hosts 6')
 
 
+@sample.in_turns(2)
 class PluginTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

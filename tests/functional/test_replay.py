@@ -14,6 +14,7 @@ from nova_lite.lab.replay import study as studies
 from nova_lite.lab.replay import study_page
 from tests.fixtures import commands
 from tests.fixtures import traces
+from tools import sample
 
 CLOUD_FILE = """\
 profile: instant
@@ -28,6 +29,7 @@ VARY = ['ram_weight_multiplier=1,-1']
 COUNT = 60
 
 
+@sample.in_turns(3)
 class ReplayTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -18,6 +18,7 @@ from nova_lite.lab.launcher import running
 from nova_lite.lab.launcher import snapshot_file
 from tests.fixtures import commands
 from tests.functional import base
+from tools import sample
 
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
 PATHS = (
@@ -38,6 +39,7 @@ PATHS = (
 CLIENTS, RESETS, LEAKS = 3, 6, 4
 
 
+@sample.in_turns(3)
 class ResetTest(base.CloudTest):
     """Each test leaves the cloud as it was started, but for servers and saved states."""
 

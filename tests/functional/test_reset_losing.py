@@ -12,10 +12,12 @@ from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 
+@sample.in_turns(3)
 class LosingTest(own_cloud.OwnCloudTest):
     settings = own_cloud.FOUR_HOSTS
 

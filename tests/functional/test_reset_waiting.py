@@ -14,6 +14,7 @@ from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.functional import base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_scenarios
 SOURCE, NEAR, FAR = 'cell1-host1', 'cell1-host2', 'cell2-host1'
@@ -61,10 +62,15 @@ class ResetWaitingTest(testscenarios.WithScenarios, base.CloudTest):
     """waiting: name of the move; state: that the administrator sets; number: of the scenario"""
 
     settings = {'cells': 2, 'hosts': 2, 'options': OPTIONS}
-    scenarios = [
-        (f'{waiting} {state}', {'waiting': waiting, 'state': state, 'number': number})
-        for number, (waiting, state) in enumerate(itertools.product(WAITING, ('active', 'error')))
-    ]
+    scenarios = sample.turn(
+        [
+            (f'{waiting} {state}', {'waiting': waiting, 'state': state, 'number': number})
+            for number, (waiting, state) in enumerate(
+                itertools.product(WAITING, ('active', 'error'))
+            )
+        ],
+        3,
+    )
 
     @classmethod
     def setUpClass(cls):

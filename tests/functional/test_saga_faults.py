@@ -182,4 +182,5 @@ def _class_of(name):
     return type(title, (base,), {'test_faults': test_faults, '__module__': __name__})
 
 
-globals().update((case.__name__, case) for case in map(_class_of, scenarios.SCENARIOS))
+WANTED = sample.turn(list(scenarios.SCENARIOS), 2)
+globals().update((case.__name__, case) for case in map(_class_of, WANTED))

@@ -11,6 +11,7 @@ from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.scenarios import drill as drills
 from tests.fixtures import commands
+from tools import sample
 
 LIMIT_S = 300
 
@@ -59,6 +60,7 @@ class ScenarioTestCase(testtools.TestCase):
         self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
 
 
+@sample.in_turns(2)
 class ScenarioTest(ScenarioTestCase):
     def test_placement_409_storm(self):
         self.check('placement-409-storm')

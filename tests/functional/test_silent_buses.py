@@ -13,6 +13,7 @@ from tests.fixtures import accepted
 from tests.fixtures import casting
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 # Longer than service_down_time, after which hosts would count as down.
@@ -26,6 +27,7 @@ SETTLE_S = 240
 NEEDS_HOST = 'plug'
 
 
+@sample.in_turns(2)
 class SilentBusesTest(testtools.TestCase):
     settings = {'cells': 2, 'hosts': 3, 'options': {'quota': {'cores': -1, 'instances': -1}}}
 

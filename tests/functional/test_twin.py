@@ -11,6 +11,7 @@ import yaml
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
+from tools import sample
 
 RUN_S, STOP_S = 300, 60
 # The group has a member on each host of zone a. Host b-2 is disabled.
@@ -86,6 +87,7 @@ class Base(testtools.TestCase):
         self.assertEqual((0, 'No invariant is violated.\n'), (code, out), errors)
 
 
+@sample.in_turns(2)
 class TwinTest(Base):
     def setUp(self):
         super().setUp()

@@ -23,6 +23,7 @@ from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports
+from tools import sample
 
 COMMAND = commands.MODULE
 READY_S, STOP_S, RUN_S = 300, 120, 300
@@ -31,6 +32,7 @@ ELSEWHERE = '127.0.0.2'
 NOWHERE = '127.0.0.1:1'  # no process listens there: a port of the system, long unused
 
 
+@sample.in_turns(2)
 class UpTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -41,7 +41,7 @@ class DurationsTest(testtools.TestCase):
         with open(os.path.join(self.directory, durations.TABLE)) as table:
             return table.read().splitlines()
 
-    def test_a_class_takes_what_its_tests_and_their_start_take(self):
+    def test_a_test_takes_what_it_and_the_start_of_its_class_take(self):
         self.ran(
             (f'{LONG}.test_one(a scenario)', 'worker-0', 0, 4),
             (f'{SHORT}.test_one', 'worker-1', 1, 1.5),
@@ -53,9 +53,18 @@ class DurationsTest(testtools.TestCase):
         )
         durations.save(self.directory)
         self.assertEqual(
-            [f'    9.0 {LONG}.test_one(a scenario)', '    9.0 tests.unit.test_c.Served.test_one'],
+            [
+                f'    4.0 {LONG}.test_one(a scenario)',
+                f'    5.0 {LONG}.test_two',
+                '    9.0 tests.unit.test_c.Served.test_one',
+            ],
             self.table(),
         )
+
+    def test_short_tests_count_for_the_first_of_their_class(self):
+        self.ran(*((f'{SHORT}.test_{n}', 'worker-0', n, n + 1) for n in range(4)))
+        durations.save(self.directory)
+        self.assertEqual([f'    4.0 {SHORT}.test_0'], self.table())
 
     def divided(self):
         """Return how stestr divides the classes among two workers in a fresh clone."""

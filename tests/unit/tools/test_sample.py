@@ -1,6 +1,7 @@
 """Samples change with the commit and can be taken again."""
 
 import subprocess
+import unittest
 
 import fixtures
 import testtools
@@ -47,3 +48,34 @@ class SampleTest(testtools.TestCase):
             self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
             sample.number.cache_clear()
             self.assertEqual(1, len(saga_faults.sample('abc', 0, 48)))
+
+
+class TurnsTest(testtools.TestCase):
+    def names(self, **variables):
+        """Return the names of the tests that run."""
+        for name in (sample.VARIABLE, sample.TURNS):
+            self.useFixture(fixtures.EnvironmentVariable(name, variables.get(name)))
+        self.addCleanup(sample.number.cache_clear)
+        sample.number.cache_clear()
+
+        class Base(testtools.TestCase):
+            def test_a(self): ...
+
+            def test_b(self): ...
+
+        @sample.in_turns(3)
+        class Case(Base):
+            def test_c(self): ...
+
+            def test_d(self): ...
+
+        return unittest.defaultTestLoader.getTestCaseNames(Case)
+
+    def test_commits_run_all_tests(self):
+        found = [
+            self.names(**{sample.VARIABLE: str(number), sample.TURNS: '1'}) for number in range(3)
+        ]
+        self.assertEqual([['test_a', 'test_d'], ['test_b'], ['test_c']], found)
+
+    def test_other_commands_run_all_tests_at_once(self):
+        self.assertEqual(['test_a', 'test_b', 'test_c', 'test_d'], self.names())
