@@ -157,6 +157,12 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         help='pass the connections of a cloud with --bus through this process, so that '
         '`nova-lite cell`, `bus` and `fault` can strike them; they become slower',
     )
+    parser.add_argument(
+        '--process-per-host',
+        action='store_true',
+        help='start a compute process for each host of a cloud with --bus, so that '
+        '`nova-lite daemon kill compute.HOST` loses one host; each takes about 100 MB',
+    )
     parser.add_argument('--lab', action='store_true', help='let the live page inject faults')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 

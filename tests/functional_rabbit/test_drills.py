@@ -26,7 +26,12 @@ class DrillsTest(testtools.TestCase):
         servers.require(rabbit.Rabbit, mariadb.MariaDB)
         self.cloud = self.useFixture(
             process_cloud.ProcessCloud(
-                mariadb.MariaDB(), cells=2, hosts=2, options=OPTIONS, drills=True
+                mariadb.MariaDB(),
+                cells=2,
+                hosts=2,
+                options=OPTIONS,
+                drills=True,
+                process_per_host=True,
             )
         )
         # `nova-lite up` does so once the cloud is ready.
@@ -60,6 +65,7 @@ class DrillsTest(testtools.TestCase):
         self.check_bus()
         self.check_cell()
         self.check_daemons()
+        self.check_lost_process()
         self.assertEqual([], self.cloud.findings(SETTLE_S))
         self.check_the_end()
 
@@ -87,14 +93,16 @@ class DrillsTest(testtools.TestCase):
         self.run_command('evacuate-host cell1-host1 --force-down --yes')
         self.assertEqual('cell1-host2', self.cloud.admin.get_server(server.id).compute_host)
         self.run_command('host on cell1-host1')
-        self.cloud.wait_for(self.is_brought_back, 'the host to come back', LOST_S)
+        self.bring_back('cell1-host1')
 
-    def is_brought_back(self):
-        """Return whether `undrain` ends the forced down of the host."""
-        code, _out, _errors = commands.run(
-            'undrain', 'cell1-host1', '--state-dir', self.cloud.state_dir
-        )
-        return code == 0 and self.states()['cell1-host1'] == 'up'
+    def bring_back(self, host):
+        """Wait until `undrain` ends the forced down of a host."""
+
+        def is_back():
+            code, *_texts = commands.run('undrain', host, '--state-dir', self.cloud.state_dir)
+            return code == 0 and self.states()[host] == 'up'
+
+        self.cloud.wait_for(is_back, f'{host} to come back', LOST_S)
 
     def check_failures(self):
         self.run_command('fault add --verb spawn --host cell1-* --first 1')
@@ -149,11 +157,12 @@ class DrillsTest(testtools.TestCase):
         return {each['name']: each for each in found}
 
     def check_daemons(self):
-        self.run_command('daemon stop compute.cell2')
-        self.assertEqual('stopped', self.daemons()['compute.cell2']['state'])
-        self.assertIn('daemon start', self.run_command('daemon kill compute.cell2', 2))
+        self.run_command('daemon stop compute.cell2-host1')
+        self.assertEqual('stopped', self.daemons()['compute.cell2-host1']['state'])
+        self.assertIn('daemon start', self.run_command('daemon kill compute.cell2-host1', 2))
         self.wait_for_state('cell2-host1', 'down')
-        self.run_command('daemon start compute.cell2')
+        self.wait_for_state('cell2-host2', 'up')
+        self.run_command('daemon start compute.cell2-host1')
         self.wait_for_state('cell2-host1', 'up')
         before = self.daemons()['super-conductor.top']
         self.run_command('daemon kill super-conductor.top')
@@ -163,6 +172,29 @@ class DrillsTest(testtools.TestCase):
             LOST_S,
         )
         self.cloud.boot('after-all')
+
+    def check_lost_process(self):
+        """Servers move between the processes of hosts, and leave a host whose process is lost."""
+        server = self.cloud.boot('moving', availability_zone='nova:cell2-host1')
+        self.cloud.admin.compute.live_migrate_server(server, host=None, block_migration='auto')
+        self.wait_for_host(server, 'cell2-host2')
+        self.run_command('daemon stop compute.cell2-host2')
+        self.wait_for_state('cell2-host2', 'down')
+        self.wait_for_state('cell2-host1', 'up')
+        # The guest runs on without the process of its host.
+        self.run_command('host off cell2-host2')
+        self.run_command('evacuate-host cell2-host2 --force-down --yes')
+        self.wait_for_host(server, 'cell2-host1')
+        self.run_command('host on cell2-host2')
+        self.run_command('daemon start compute.cell2-host2')
+        self.bring_back('cell2-host2')
+
+    def wait_for_host(self, server, host):
+        def is_there():
+            found = self.cloud.admin.get_server(server.id)
+            return (host, 'ACTIVE') == (found.compute_host, found.status)
+
+        self.cloud.wait_for(is_there, f'the server to be on {host}', LOST_S)
 
     def check_the_end(self):
         """Faults end with the cloud; commands for a stopped cloud reach its databases."""

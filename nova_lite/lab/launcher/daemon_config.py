@@ -4,6 +4,7 @@ urls: {service: URL} of the services of the cloud, as other daemons reach them
 """
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 import typing
 
 from nova_lite.lab.launcher import layout
@@ -95,16 +96,19 @@ def cell_conductor(places: layout.Layout, urls: Urls, cell: str) -> Sections:
     return sections
 
 
-def compute(places: layout.Layout, urls: Urls, cell: str) -> Sections:
-    """Return the sections for a compute process: the bus of its cell, hosts, and no database."""
+def compute(places: layout.Layout, urls: Urls, cell: str, hosts: Sequence[str] = ()) -> Sections:
+    """Return the sections for a compute process: the bus of its cell, hosts, and no database.
+
+    hosts: those of the process if it has not all hosts of the cell
+    """
     sections = everyone(places, urls)
     sections['DEFAULT'] |= {
         'transport_url': places.bus_url(cell),
-        'host': f'{cell}-compute',
+        'host': hosts[0] if len(hosts) == 1 else f'{cell}-compute',
         'state_path': places.path('guests', cell, ''),
     }
     sections['compute'] = {
-        'hosts': places.hosts(cell),
+        'hosts': hosts or places.hosts(cell),
         'profile': places.settings.profile,
         'speed': places.settings.speed,
     }

@@ -71,6 +71,8 @@ class Settings:
     lab: whether the live page has switches for faults
     drills: whether the connections of a cloud with buses of servers pass through relays, which can
         be cut
+    process_per_host: whether each host of a cloud with buses of servers has a separate compute
+        process, instead of one for all hosts of a cell
     tuned_placement: whether faster functions replace those of placement; only with SQLite
     options: {group: {option: value}} for the configuration of all daemons
     """
@@ -88,6 +90,7 @@ class Settings:
     shared_cidr: str | None = None
     lab: bool = False
     drills: bool = False
+    process_per_host: bool = False
     tuned_placement: bool = False
     options: GivenOptions = dataclasses.field(default_factory=dict)
 
@@ -95,6 +98,11 @@ class Settings:
         if self.drills and not self.bus:
             raise ValueError(
                 '--drills: a cloud without --bus has all faults already. Omit --drills'
+            )
+        if self.process_per_host and not self.bus:
+            raise ValueError(
+                '--process-per-host: a cloud without --bus is one process. Give --bus, or omit '
+                '--process-per-host'
             )
         counts = host_names.counts(self.hosts, self.cells)
         hosts = counts[0] if len(set(counts)) == 1 else counts

@@ -21,7 +21,7 @@ from nova_lite.wsgi import server
 # The options, besides --set, that a cloud takes from a snapshot.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 # The options that belong to one start of a cloud, or to its machine.
-OWN = ('listen', 'port', 'lab', 'drills', 'tuned_placement')
+OWN = ('listen', 'port', 'lab', 'drills', 'process_per_host', 'tuned_placement')
 
 
 def read(
@@ -65,6 +65,7 @@ def read(
         port=port,
         lab=args.lab,
         drills=args.drills,
+        process_per_host=args.process_per_host,
         tuned_placement=args.tuned_placement,
         **chosen,
     )

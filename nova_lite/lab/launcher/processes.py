@@ -1,6 +1,7 @@
 """A cloud with a process for each daemon, over RabbitMQ. This process serves its live page."""
 
 from collections.abc import Callable
+from collections.abc import Sequence
 import contextlib
 import functools
 import os
@@ -261,8 +262,12 @@ class ProcessCloud:
     def _start_cell(self, cell: str) -> None:
         config = daemon_config.cell_conductor(self.places, self.urls, cell)
         self._child('conductor', cell, 'conductor', self._write(f'conductor-{cell}', config))
-        config = daemon_config.compute(self.places, self.urls, cell)
-        self._child('compute', cell, 'compute', self._write(f'compute-{cell}', config))
+        computes: dict[str, Sequence[str]] = {cell: ()}
+        if self.places.settings.process_per_host:
+            computes = {host: (host,) for host in self.places.hosts(cell)}
+        for name, hosts in computes.items():
+            config = daemon_config.compute(self.places, self.urls, cell, hosts)
+            self._child('compute', name, 'compute', self._write(f'compute-{name}', config))
 
     def _start_neighbours(self) -> None:
         places = self.places

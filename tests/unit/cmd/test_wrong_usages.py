@@ -153,6 +153,7 @@ OPERATIONS = (
 )
 DRILLS = (
     ('up --drills', 'a cloud without --bus', 'Omit --drills'),
+    ('up --process-per-host', 'is one process', 'Give --bus'),
     ('up --drills --db mysql+pymysql://h', 'a cloud without --bus', 'Omit --drills'),
     ('up --bus rabbit://h/{cell} --drills --tuned-placement', 'has the real placement', '--bus'),
     ('daemon restart scheduler.top', "'restart' does not exist", "Did you mean 'start'?"),
