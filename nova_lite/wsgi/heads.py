@@ -25,6 +25,7 @@ NOT_ASCII = re.compile(rb'[\x80-\xff]')
 # With two values a request has two meanings.
 SINGLE = (b'content-length', b'content-type', b'host', b'transfer-encoding')
 CONTINUE = b'100-continue'
+CONNECTION, CLOSE = b'connection', b'close'
 
 
 class Refused(Exception):
@@ -71,6 +72,7 @@ def read(raw: bytes) -> Head:
             f'The request has more than {MOST_HEADERS} headers.',
         )
     values = _values(others)
+    _close_if_asked(values)
     method, target, minor = _request_line(line)
     _check_host(values.get(b'host'), minor)
     length = _length(values, minor)
@@ -155,6 +157,13 @@ def _values(lines: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
             value = values[key][1] + (b'; ' if key == b'cookie' else b', ') + value
         values[key] = name, value
     return values
+
+
+def _close_if_asked(values: dict[bytes, tuple[bytes, bytes]]) -> None:
+    """Keep only `close` of the options of a connection: servers look for it as the one option."""
+    name, value = values.get(CONNECTION, (b'', b''))
+    if CLOSE in (option.strip().lower() for option in value.split(b',')):
+        values[CONNECTION] = name, CLOSE
 
 
 def _check_host(host: tuple[bytes, bytes] | None, minor: bytes) -> None:

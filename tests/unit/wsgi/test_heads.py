@@ -114,6 +114,22 @@ class WrittenTest(testtools.TestCase):
             self.lines(HOST, b'a-b:1', b'a_b: 3', b'Cookie: a', b'A-B:  2\t', b'cookie: b'),
         )
 
+    def test_a_connection_that_is_to_be_closed(self):
+        """Servers look for `close` as the only option, and kept the connection."""
+        for options in (b'close, Upgrade', b'TE,CLOSE', b'Upgrade ,\tclose\t, x', b'close'):
+            self.assertEqual(
+                [b'GET / HTTP/1.1', HOST, b'Connection: close'],
+                self.lines(HOST, b'Connection: ' + options),
+            )
+        self.assertEqual(
+            [b'GET / HTTP/1.1', HOST, b'Connection: keep-alive, x-close'],
+            self.lines(HOST, b'Connection: keep-alive, x-close'),
+        )
+        self.assertEqual(
+            [b'GET / HTTP/1.1', HOST, b'connection: close'],
+            self.lines(HOST, b'Connection: keep-alive', b'connection: close'),
+        )
+
     def test_a_body_that_came_in_chunks(self):
         self.assertEqual(
             [b'POST / HTTP/1.1', HOST, b'Content-Length: 0'],
