@@ -21,6 +21,7 @@ extensions = [
     'api_coverage',
     'cloud_file',
     'invariants',
+    'nova_invariants',
     'metrics_table',
     'tables',
 ]

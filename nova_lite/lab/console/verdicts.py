@@ -25,5 +25,10 @@ def as_text(verdict: settling.Verdict) -> str:
     lines = ['  '.join(finding) for finding in verdict.findings]
     lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
     lines += ['  '.join((*finding, '(no finding)')) for finding in verdict.explained]
+    return '\n'.join([*lines, ending(verdict)])
+
+
+def ending(verdict: settling.Verdict) -> str:
+    """Return the result of a verdict as a sentence."""
     counts = {name: len(found) for name, found in verdict._asdict().items()}
-    return '\n'.join([*lines, ENDINGS[verdict.result].format(**counts)])
+    return ENDINGS[verdict.result].format(**counts)

@@ -98,7 +98,8 @@ def _state_of_api(conf: cfg.ConfigOpts) -> str:
 def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Cloud | None:
     """Return the cloud that a command means.
 
-    None: the command needs no cloud, or the variables OS_* name the cloud of another program
+    None: the command needs no cloud, an option or the variables OS_* name the cloud of another
+        program
     Raise TwoClouds, NotThere, or NotNamed if the command deletes a cloud that only clients name.
     """
     if not hasattr(args, 'state_dir') or not getattr(args, 'uses_cloud', True):
@@ -107,7 +108,7 @@ def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Clo
         return by_option(args.state_dir, deployed=False)
     if args.config_dir is not None:
         return by_option(args.config_dir, deployed=True)
-    if getattr(args, 'os_cloud', None):
+    if getattr(args, 'os_cloud', None) or getattr(args, 'nova', None):
         return None
     found = implied(environ)
     directory, source = found.directory, found.source

@@ -94,6 +94,17 @@ CLOUDS = (
     ('verify --config-dir FILES/broken', 'FILES/broken', 'cannot be used'),
     ('verify --config-dir FILES', 'no [api_database]connection', 'control.conf'),
     ('verify --state-dir FILES', 'configuration of a deployment', 'Name it with --config-dir'),
+    ('verify --nova', 'expected one argument', HELP),
+    ('verify --nova /nowhere', '/nowhere cannot be read', 'Name a nova.conf'),
+    ('verify --nova FILES/binary', 'FILES/binary cannot be used', 'it is not text'),
+    ('verify --nova FILES/broken/control.conf', 'control.conf cannot be used', 'no section'),
+    ('verify --nova FILES/control.conf', 'no [api_database]connection', 'conf of nova-api'),
+    ('verify --nova FILES/nova.conf', 'FILES/nova.db is no file', 'the API database'),
+    ('verify --nova FILES/nova.conf --os-cloud nosuch', '--os-cloud nosuch', 'clouds.yaml'),
+    ('verify --nova FILES/nova.conf --name x', 'not allowed with argument --nova', HELP),
+    ('verify --nova FILES/nova.conf --journal', '--journal cannot', 'with --nova. Omit it'),
+    ('verify --nova FILES/nova.conf --skip glance', "'glance' does not exist", 'cinder, neutron'),
+    ('verify --skip cinder', '--skip cannot be used', 'without --nova. Omit it'),
     ('completion csh', "'csh' does not exist", 'Use one of: bash, zsh, fish'),
     ('logs -n x', "'x' is not a number, 1 or more", HELP),
     ('logs --deamon api', 'there is no option --deamon', "Did you mean '--daemon'?"),
@@ -187,7 +198,7 @@ DRILLS = (
     ('clock advance', 'required: DURATION', HELP),
     ('undrain a b', "such as 'b'", HELP),
 )
-NAMING = {'--state-dir', '--name', '--config-dir', '--os-cloud'}
+NAMING = {'--state-dir', '--name', '--config-dir', '--os-cloud', '--nova'}
 # They take no cloud, or a row of theirs refuses an option before.
 WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion', 'help'}
 WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
@@ -207,6 +218,10 @@ class WrongUsagesTest(testtools.TestCase):
             ('key.yaml', b'failurs: []\n'),
             ('control.conf', b'[DEFAULT]\n'),
             ('broken/control.conf', b'no section\n'),
+            (
+                'nova.conf',
+                f'[api_database]\nconnection = sqlite:///{self.files}/nova.db\n'.encode(),
+            ),
             ('other/file', b''),
         ):
             path = os.path.join(self.files, name)

@@ -1,0 +1,156 @@
+"""Requests to placement, Neutron and Cinder, none of which changes anything."""
+
+from collections.abc import Iterator
+import re
+import typing
+
+from keystoneauth1 import adapter as adapters
+from keystoneauth1 import exceptions as auth_exceptions
+
+from nova_lite import exception
+from nova_lite.lab.audit import observed
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+TITLES = {
+    observed.PLACEMENT: 'Placement',
+    observed.NEUTRON: 'Neutron',
+    observed.CINDER: 'Cinder',
+}
+# Path of the API, unless the endpoint has a version.
+VERSIONS = {observed.PLACEMENT: '', observed.NEUTRON: '/v2.0', observed.CINDER: '/v3'}
+MICROVERSIONS = {observed.PLACEMENT: 'placement 1.19', observed.CINDER: 'volume 3.44'}
+VERSION = re.compile(r'/v\d')
+PAGE = 500
+PORT_FIELDS = ('id', 'device_id', 'device_owner', 'binding:host_id')
+# The trait of the root providers that nova creates, and that of providers of shared resources.
+NODE, SHARING = 'COMPUTE_NODE', 'MISC_SHARES_VIA_AGGREGATE'
+
+
+class Service:
+    """A service that is asked as an administrator. name: as a section of nova.conf is called"""
+
+    def __init__(self, name: str, adapter: adapters.Adapter) -> None:
+        self._title, self._adapter = TITLES[name], adapter
+        self._version = VERSIONS[name]
+        self._headers = {'Accept': 'application/json'}
+        if name in MICROVERSIONS:
+            self._headers['OpenStack-API-Version'] = MICROVERSIONS[name]
+        self._endpoint: str | None = None
+
+    def endpoint(self) -> str | None:
+        """Return the URL with a version, None if the catalog lacks the service."""
+        if self._endpoint is None:
+            try:
+                found = self._adapter.get_endpoint()
+            except auth_exceptions.ClientException as error:
+                raise self._unavailable(error) from error
+            if found is not None:
+                base = found.rstrip('/')
+                self._endpoint = base if VERSION.search(base) else base + self._version
+        return self._endpoint
+
+    def get(self, path: str, **params: typing.Any) -> Json:
+        """Return the decoded answer. Raise Unavailable."""
+        try:
+            answer = self._adapter.get(
+                path,
+                params=params,
+                headers=self._headers,
+                endpoint_override=self.endpoint(),
+                raise_exc=False,
+            )
+        except auth_exceptions.ClientException as error:
+            raise self._unavailable(error) from error
+        if answer.status_code == 404:
+            return {}
+        if not answer.ok:
+            reason = f'GET {path} was answered with {answer.status_code}'
+            if answer.status_code in (401, 403):
+                reason += '. The user must be an administrator'
+            raise self._unavailable(reason)
+        found: Json = answer.json()
+        return found
+
+    def _unavailable(self, reason: object) -> exception.Unavailable:
+        return exception.Unavailable(service=self._title, reason=reason)
+
+
+def ports(neutron: Service) -> list[Json]:
+    """Return all ports, with PORT_FIELDS only."""
+    found: list[Json] = []
+    marker: dict[str, str] = {}
+    while True:
+        page = neutron.get('/ports', fields=PORT_FIELDS, limit=PAGE, **marker)['ports']
+        if not page or page[0]['id'] in {port['id'] for port in found[:1]}:
+            return found
+        found += page
+        marker = {'marker': page[-1]['id']}
+
+
+def volumes(cinder: Service) -> observed.Volumes:
+    """Return the attachments and the statuses of all volumes.
+
+    Volumes are read last: an attachment that is read has its volume.
+    """
+    attachments = list(_pages(cinder, '/attachments/detail', 'attachments'))
+    statuses = {each['id']: each['status'] for each in _pages(cinder, '/volumes/detail', 'volumes')}
+    return observed.Volumes(statuses, attachments)
+
+
+def _pages(cinder: Service, path: str, key: str) -> Iterator[Json]:
+    """Yield each item of a list once. Cinder does not link to the next page of attachments."""
+    known: set[str] = set()
+    offset = 0
+    while True:
+        page = cinder.get(path, all_tenants=1, limit=PAGE, offset=offset)[key]
+        if not page:
+            return
+        yield from (each for each in page if each['id'] not in known)
+        known.update(each['id'] for each in page)
+        offset += len(page)
+
+
+class PlacementReader:
+    """Reads the trees of compute nodes. It asks again only for providers that may have changed.
+
+    Everything raises the generation of a provider, except for the loss of allocations.
+    """
+
+    def __init__(self, placement: Service) -> None:
+        self._placement = placement
+        # {uuid: (generation, aggregates)} of providers without allocations.
+        self._unused: dict[str, tuple[int, frozenset[str]]] = {}
+
+    def read(self, nodes: set[str], *, with_aggregates: bool) -> observed.Placement:
+        """Return what placement has of compute nodes. nodes: their uuids"""
+        listed = self._providers()
+        roots = nodes | {each['uuid'] for each in self._providers(required=NODE)}
+        found = observed.Placement(shares_disks=bool(self._providers(required=SHARING)))
+        unused, self._unused = self._unused, {}
+        for each in listed:
+            uuid, root, generation = each['uuid'], each['root_provider_uuid'], each['generation']
+            if root not in roots:
+                continue
+            before = unused.get(uuid)
+            if before is not None and before[0] == generation:
+                self._unused[uuid] = before
+                found.providers[uuid] = observed.Provider(each['name'], root, before[1])
+                continue
+            aggregates = self._aggregates(uuid) if with_aggregates and uuid == root else frozenset()
+            found.providers[uuid] = observed.Provider(each['name'], root, aggregates)
+            held = self._placement.get(f'/resource_providers/{uuid}/allocations')
+            for consumer, holding in held.get('allocations', {}).items():
+                found.allocations.setdefault(consumer, {})[uuid] = holding['resources']
+            if not held.get('allocations'):
+                self._unused[uuid] = generation, aggregates
+        return found
+
+    def _providers(self, **query: str) -> list[Json]:
+        found: list[Json] = self._placement.get('/resource_providers', **query)[
+            'resource_providers'
+        ]
+        return found
+
+    def _aggregates(self, uuid: str) -> frozenset[str]:
+        answer = self._placement.get(f'/resource_providers/{uuid}/aggregates')
+        return frozenset(answer.get('aggregates', ()))

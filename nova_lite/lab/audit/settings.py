@@ -1,0 +1,137 @@
+"""The settings of a nova: URLs of its databases, and clients of the services around it."""
+
+from collections.abc import Collection
+import dataclasses
+import typing
+
+from keystoneauth1 import adapter as adapters
+from keystoneauth1 import exceptions as auth_exceptions
+from keystoneauth1 import loading
+from oslo_config import cfg
+
+from nova_lite import exception
+from nova_lite.lab.audit import observed
+from nova_lite.lab.audit import services as services_module
+
+# Groups whose user asks a service that has no user of its own.
+COMMON_USERS = ('service_user', 'keystone_authtoken')
+TYPES = {
+    observed.PLACEMENT: 'placement',
+    observed.NEUTRON: 'network',
+    observed.CINDER: 'block-storage',
+}
+# Longest time to wait for an answer.
+ANSWER_S = 60
+CONNECTION = cfg.StrOpt('connection', secret=True)
+# Nova's own options of Cinder.
+CINDER = (
+    cfg.StrOpt('catalog_info', default=''),
+    cfg.StrOpt('endpoint_template'),
+    cfg.StrOpt('os_region_name'),
+)
+
+
+class BadFile(exception.Invalid):
+    msg = '%(path)s %(reason)s'
+
+
+@dataclasses.dataclass
+class Settings:
+    """api_url, main_url: of the databases; main_url may be ''
+
+    services: {name: client}; not_checked: {name: why the service is not asked}
+    """
+
+    api_url: str
+    main_url: str
+    services: dict[str, services_module.Service] = dataclasses.field(default_factory=dict)
+    not_checked: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def read(
+    path: str,
+    *,
+    skipped: Collection[str] = (),
+    of_cloud: typing.Callable[[str], adapters.Adapter] | None = None,
+) -> Settings:
+    """Return the settings of a nova.conf. Raise BadFile, Unavailable.
+
+    The variables OS_GROUP__OPTION of oslo.config, such as OS_API_DATABASE__CONNECTION, take
+    precedence over the file.
+    skipped: services not to ask
+    of_cloud: function that returns an adapter for a type of service, for --os-cloud; else the
+        sections of the file are used
+    """
+    conf = _conf(path)
+    api_url = conf.api_database.connection
+    if not api_url:
+        reason = (
+            'has no [api_database]connection. Name the nova.conf of nova-api, or set '
+            'OS_API_DATABASE__CONNECTION'
+        )
+        raise BadFile(path=path, reason=reason)
+    found = Settings(api_url, conf.database.connection or '')
+    for name, kind in TYPES.items():
+        if name in skipped:
+            found.not_checked[name] = 'skipped by --skip'
+            continue
+        adapter = of_cloud(kind) if of_cloud else _adapter(conf, name, kind)
+        if adapter is None:
+            users = ', '.join(f'[{group}]' for group in (name, *COMMON_USERS))
+            found.not_checked[name] = f'none of {users} has an auth_type'
+            continue
+        service = services_module.Service(name, adapter)
+        if service.endpoint() is None:
+            found.not_checked[name] = f'the service catalog has no {kind}'
+        else:
+            found.services[name] = service
+    return found
+
+
+def _conf(path: str) -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    for group in ('api_database', 'database'):
+        conf.register_opt(CONNECTION, group=group)
+    for group in (*TYPES, *COMMON_USERS):
+        loading.register_session_conf_options(conf, group)
+        loading.register_auth_conf_options(conf, group)
+    for name in TYPES:
+        loading.register_adapter_conf_options(conf, name)
+        conf.set_default('timeout', ANSWER_S, group=name)
+    conf.register_opts(CINDER, group=observed.CINDER)
+    try:
+        conf(args=[], project='nova', default_config_files=[path], default_config_dirs=[])
+    except cfg.ConfigFilesNotFoundError as error:
+        raise BadFile(path=path, reason='cannot be read. Name a nova.conf') from error
+    except UnicodeDecodeError as error:
+        raise BadFile(path=path, reason='cannot be used: it is not text') from error
+    except cfg.Error as error:
+        raise BadFile(path=path, reason=f'cannot be used: {error}') from error
+    return conf
+
+
+def _adapter(conf: cfg.ConfigOpts, name: str, kind: str) -> adapters.Adapter | None:
+    """Return the adapter of a service, as its section says; None without credentials."""
+    user = next((group for group in (name, *COMMON_USERS) if conf[group].auth_type), None)
+    if user is None:
+        return None
+    try:
+        auth = loading.load_auth_from_conf_options(conf, user)
+    except (auth_exceptions.ClientException, cfg.Error) as error:
+        raise exception.Unavailable(service=f'[{user}]', reason=error) from error
+    session = loading.load_session_from_conf_options(conf, name, auth=auth)
+    options: dict[str, typing.Any] = {'service_type': kind}
+    section = conf[name]
+    if name == observed.CINDER:
+        names = section.catalog_info.split(':')
+        if len(names) == 3:
+            options['interface'] = names[2]
+        options['region_name'] = section.os_region_name or section.region_name
+        if section.endpoint_template:
+            project = {'project_id': session.get_project_id() or ''}
+            options['endpoint_override'] = section.endpoint_template % project
+    else:
+        options['interface'] = section.valid_interfaces or ['internal', 'public']
+        options['region_name'] = section.region_name
+    options.setdefault('endpoint_override', section.endpoint_override)
+    return adapters.Adapter(session, **options)

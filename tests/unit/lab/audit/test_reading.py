@@ -1,0 +1,138 @@
+"""Databases of a nova and their revisions, services that are not asked, amounts of flavors."""
+
+import json
+
+import sqlalchemy as sa
+import testtools
+
+from nova_lite import exception
+from nova_lite.lab.audit import amounts
+from nova_lite.lab.audit import command
+from nova_lite.lab.audit import databases
+from nova_lite.lab.audit import schema
+from nova_lite.lab.audit import services
+from nova_lite.lab.audit import settings
+from nova_lite.verify import age_limits
+from tests.unit.lab.audit import base
+
+BASE = 'mysql+pymysql://bob:s3kret@myhost:123/nova?sync=true#extra'
+
+
+class TemplateTest(testtools.TestCase):
+    def resolved(self, template, main=BASE):
+        return databases.resolve(template, main, 'the database of cell1')
+
+    def test_variables(self):
+        self.assertEqual('mysql://x/y', self.resolved('mysql://x/y', main=''))
+        self.assertEqual(
+            'mysql+pymysql://bob:s3kret@other:123/nova?sync=true#extra',
+            self.resolved(
+                '{scheme}://{username}:{password}@other:{port}/{path}?{query}#{fragment}'
+            ),
+        )
+        self.assertEqual('sqlite:////a/b', self.resolved('{scheme}:///{path}', 'sqlite:////a/b'))
+
+    def test_errors_have_no_secret(self):
+        for template, main in (('{nosuch}', BASE), ('{scheme', BASE), ('{scheme}://', '')):
+            error = self.assertRaises(databases.BadUrl, self.resolved, template, main)
+            self.assertIn('the database of cell1', str(error))
+            self.assertNotIn('s3kret', str(error))
+
+
+class DatabaseTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.nova = self.useFixture(base.Nova())
+
+    def audit(self, *args, **options):
+        return command.audit(
+            settings.read(self.nova.conf, *args, **options),
+            settle_s=0,
+            ages=age_limits.AgeLimits(),
+            say=lambda text: None,
+        )
+
+    def test_a_file_is_not_changed(self):
+        database = databases.Database(self.nova.of('api'), 'the API database')
+        self.addCleanup(database.close)
+        error = self.assertRaises(
+            exception.Unavailable,
+            database.read,
+            lambda connection: connection.execute(sa.text('DELETE FROM request_specs')),
+        )
+        self.assertIn('readonly', str(error))
+
+    def test_unusable_urls(self):
+        for url in ('mysql://u:s3kret@h:x/n', 'oracle://u:s3kret@h/n', 'sqlite:////nowhere', 'x'):
+            error = self.assertRaises(databases.BadUrl, databases.Database, url, 'it')
+            self.assertNotIn('s3kret', str(error))
+
+    def test_unknown_revisions_are_refused(self):
+        for name in ('api', 'cell1'):
+            self.nova.run(name, "UPDATE alembic_version SET version_num = 'ffffffffffff'")
+            error = self.assertRaises(schema.Unknown, self.audit)
+            self.assertIn('ffffffffffff', str(error))
+            self.assertIn(
+                schema.REVISIONS[schema.API if name == 'api' else schema.CELL][-1], str(error)
+            )
+            self.nova.run(name, 'DROP TABLE alembic_version')
+            error = self.assertRaises(schema.Unknown, self.audit)
+            self.assertIn('no table alembic_version', str(error))
+            self.nova = self.useFixture(base.Nova())
+
+    def test_columns_exist(self):
+        for kind, tables in (('api', schema.API_TABLES), ('cell', schema.CELL_TABLES)):
+            known = base.SCHEMA[kind]
+            self.assertEqual(schema.REVISIONS[{'api': schema.API, 'cell': schema.CELL}[kind]][-1],
+                             known['revision'])  # fmt: skip
+            for name, columns in tables.items():
+                self.assertEqual(set(), columns.keys() - known['tables'][name].keys(), name)
+
+    def test_services_that_are_not_asked_are_named(self):
+        self.nova.write(['placement'])
+        self.nova.services.asked.clear()
+        found = settings.read(self.nova.conf, skipped=['placement'])
+        self.assertEqual({'placement', 'neutron', 'cinder'}, found.not_checked.keys())
+        self.assertEqual('skipped by --skip', found.not_checked['placement'])
+        self.assertIn('[keystone_authtoken] has an auth_type', found.not_checked['cinder'])
+        self.assertEqual('consistent', self.audit(skipped=['placement'])[0].result)
+        self.assertEqual([], self.nova.services.asked)
+
+    def test_a_later_reading_asks_for_changed_providers(self):
+        service = settings.read(self.nova.conf).services['placement']
+        reader = services.PlacementReader(service)
+        nodes = {base.NODE, base.OTHER_NODE}
+        found = reader.read(nodes, with_aggregates=True)
+        self.assertEqual({base.SERVER: {base.NODE: base.HELD}}, found.allocations)
+        del self.nova.services.asked[:]
+        self.assertEqual(found, reader.read(nodes, with_aggregates=True))
+        self.assertIn(f'/resource_providers/{base.NODE}/allocations', self.nova.services.asked)
+        self.assertNotIn(
+            f'/resource_providers/{base.OTHER_NODE}/allocations', self.nova.services.asked
+        )
+
+
+class AmountsTest(testtools.TestCase):
+    def wanted(self, from_volume=False, specs=None, **values):
+        flavor = {**base.FLAVOR, 'root_gb': 4, 'extra_specs': specs or {}, **values}
+        stored = json.dumps({'cur': {'nova_object.data': flavor}})
+        return amounts.of_flavor(stored, from_volume=from_volume)
+
+    def test_plain(self):
+        self.assertEqual({'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 4}, self.wanted())
+        self.assertEqual(
+            {'VCPU': 1, 'MEMORY_MB': 512, 'DISK_GB': 3},
+            self.wanted(from_volume=True, ephemeral_gb=1, swap=1025),
+        )
+        self.assertEqual({'VCPU': 1, 'MEMORY_MB': 512}, self.wanted(from_volume=True))
+
+    def test_extra_specs(self):
+        bare = {'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0'}
+        self.assertEqual({}, self.wanted(specs={**bare, 'resources:CUSTOM_METAL': '1'}))
+        self.assertEqual(3, self.wanted(specs={'resources1:PCPU': '2'})['VCPU'])
+        pinned = {'hw:cpu_policy': 'dedicated', 'hw:emulator_threads_policy': 'isolate'}
+        self.assertEqual(2, self.wanted(specs=pinned)['VCPU'])
+
+    def test_unreadable(self):
+        for stored in ('', '{}', '[]', None, '{"cur": null}'):
+            self.assertIsNone(amounts.of_flavor(stored, from_volume=False))
