@@ -199,7 +199,8 @@ class LiveMigration(move.Move[Began]):
         )
 
     def _ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
-        return asking.ask_one_that_is_up(self.scope, method, move=self.uuid, **arguments)
+        with self.checks.unless_evacuated(arguments['host']):
+            return asking.ask_one_that_is_up(self.scope, method, move=self.uuid, **arguments)
 
     def _read(
         self, function: Callable[[sa.Connection, str], T], *hosts: str
@@ -266,7 +267,8 @@ class LiveMigration(move.Move[Began]):
         hosts = self.dest.host, self.source.host
         (row, has_begun), known = asking.read(self.scope, self._find_copy, hosts=hosts)
         self.scope.require_task(row)
-        asking.require_not_forced_down(self.scope, self.dest.host, known=known)
+        with self.checks.unless_evacuated(self.dest.host):
+            asking.require_not_forced_down(self.scope, self.dest.host, known=known)
         if not has_begun:
             self._begin_copy()
         return self._ask_source(

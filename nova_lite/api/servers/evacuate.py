@@ -19,10 +19,13 @@ from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import live_migrate
 from nova_lite.api.servers import moves
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import services
 from nova_lite.states import transitions
 
 ACTION = 'evacuate'
+LIVE_MIGRATION = str(states.MigrationType.LIVE_MIGRATION)
 PASSWORD = {'type': 'string'}
 _COMMON: dict[str, schema.Source] = {'host': schema_parts.HOST, 'adminPass': PASSWORD}
 BODY = {
@@ -81,6 +84,7 @@ def evacuate(req: request.Request, server: server_access.Server) -> operation.Re
     source = {'host': server.row.host, 'down_time_s': req.conf.service_down_time}
     server.cell.db.read(services.require_down, **source)
     left_guest.remove(req, server)
+    _give_up_live_migration(req, server)
     uuid = runtime.new_uuid()
     migration = live_migrate.migration_of(
         req, server, uuid, states.MigrationType.EVACUATION, wanted
@@ -105,6 +109,19 @@ def evacuate(req: request.Request, server: server_access.Server) -> operation.Re
     if req.minor < 14 and req.conf.api.enable_instance_password:
         return {'adminPass': password}
     return None
+
+
+def _give_up_live_migration(req: request.Request, server: server_access.Server) -> None:
+    """Make a live migration of the server end, which waits for the host that is down.
+
+    The migration would wait some minutes for a host that is not forced down.
+    """
+    saga = req.app.api_db.read(sagas.find_active, server.uuid)
+    if saga is None or saga.kind != LIVE_MIGRATION:
+        return
+    server.cell.db.write(live_migrations.note_evacuation, saga.uuid)
+    if req.app.api_db.write(sagas.wake, saga.uuid):
+        moves.run_saga(req, saga.uuid)
 
 
 def _password(req: request.Request, asked: operation.Body) -> str | None:

@@ -24,6 +24,8 @@ WAITING = str(Status.QUEUED)
 ABORT, FORCE_COMPLETE = 'abort', 'force_complete'
 # Key of a migration's data: {destination: {port id: status of the event}}.
 PLUGGED = 'plugged'
+# Key of a migration's data: an operator evacuates the server, so the source is not awaited.
+EVACUATED = 'evacuated'
 # {command: the event of its action that answers it}
 ANSWERS = {
     ABORT: 'compute_live_migration_abort',
@@ -119,6 +121,13 @@ def drop_command(connection: sa.Connection, row: rows.Row, name: str, request_id
     if row.data.get(name, {}).get('request_id') == request_id:
         kept = {key: value for key, value in row.data.items() if key != name}
         _change(connection, row, kept)
+
+
+def note_evacuation(connection: sa.Connection, uuid: str) -> None:
+    """Record that an operator evacuates the server of a migration."""
+    row = lock(connection, uuid)
+    if row is not None:
+        _change(connection, row, {**row.data, EVACUATED: True})
 
 
 def note_plugged(

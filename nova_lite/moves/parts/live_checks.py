@@ -3,6 +3,9 @@
 Nothing is changed on either host before both have agreed (reference/nova/moves 4.1).
 """
 
+from collections.abc import Iterator
+import contextlib
+
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -12,7 +15,9 @@ from nova_lite.db import rows
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import live_turns
+from nova_lite.db.cell import migrations
 from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.moves import asking
 from nova_lite.moves import places
@@ -105,15 +110,16 @@ class LiveChecks:
 
     def _check_dest(self) -> asking.Reply:
         (row, node), known = self.scope.write(self._begin_dest)
-        return asking.ask_one_that_is_up(
-            self.scope,
-            self.scope.compute.check_can_live_migrate_destination,
-            **self._dest.columns,
-            instance=instance_objects.Instance.from_row(row),
-            source=self._source_facts(node),
-            key=self.scope.key(CHECK_DEST),
-            known=known,
-        )
+        with self.unless_evacuated(self._dest.host):
+            return asking.ask_one_that_is_up(
+                self.scope,
+                self.scope.compute.check_can_live_migrate_destination,
+                **self._dest.columns,
+                instance=instance_objects.Instance.from_row(row),
+                source=self._source_facts(node),
+                key=self.scope.key(CHECK_DEST),
+                known=known,
+            )
 
     def _begin_dest(
         self, connection: sa.Connection
@@ -145,15 +151,33 @@ class LiveChecks:
 
     def _check_source(self) -> asking.Reply:
         row, known = self.scope.write(self._begin_source)
-        return asking.ask_one_that_is_up(
-            self.scope,
-            self.scope.compute.check_can_live_migrate_source,
-            host=self._source.host,
-            instance=instance_objects.Instance.from_row(row),
-            dest=self.scope.results[CHECK_DEST].facts,
-            key=self.scope.key(CHECK_SOURCE),
-            known=known,
-        )
+        with self.unless_evacuated(self._source.host):
+            return asking.ask_one_that_is_up(
+                self.scope,
+                self.scope.compute.check_can_live_migrate_source,
+                host=self._source.host,
+                instance=instance_objects.Instance.from_row(row),
+                dest=self.scope.results[CHECK_DEST].facts,
+                key=self.scope.key(CHECK_SOURCE),
+                known=known,
+            )
+
+    @contextlib.contextmanager
+    def unless_evacuated(self, host: str) -> Iterator[None]:
+        """Raise ServiceIsDown in place of Unavailable if an evacuation of the server was requested.
+
+        Unavailable repeats the step, for which the evacuation would wait. A host that may be well,
+        because its cell receives no heartbeats, is awaited.
+        """
+        scope = self.scope
+        try:
+            yield
+        except exception.Unavailable:
+            found = migrations.find, scope.migration_uuid
+            migration, known = asking.read(scope, *found, hosts=[host])
+            if migration is not None and live_migrations.EVACUATED in migration.data:
+                asking.require_up_or_fail(scope, host, known)
+            raise
 
     def _begin_source(self, connection: sa.Connection) -> tuple[rows.Row, asking.Known]:
         """Return the server, and the source's service."""

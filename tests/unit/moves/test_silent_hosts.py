@@ -1,7 +1,12 @@
 """A move that finds only hosts that do not report waits before it gives up."""
 
+import testscenarios
+
 from nova_lite import exception
+from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import services
+from nova_lite.moves import live_migrate
+from nova_lite.moves.parts import live_checks
 from tests.fixtures import clock
 from tests.unit.moves import moves_base
 
@@ -54,3 +59,69 @@ class TestSilentHosts(moves_base.MoveTestCase):
 
     def test_others(self):
         self.assertIsNone(self.look(None))
+
+
+# They need the facts of the hosts.
+CHECKS = (live_checks.CHECK_DEST, live_checks.CHECK_SOURCE)
+
+
+class TestEvacuatedWhileItMigrates(testscenarios.WithScenarios, moves_base.MoveTestCase):
+    """A live migration waits for a host that is down, until an evacuation is requested."""
+
+    scenarios = [
+        (step, {'step': step})
+        for step in (
+            live_checks.CHECK_SOURCE,
+            live_migrate.PREPARE,
+            live_migrate.COPY,
+            live_migrate.START,
+            live_migrate.CLEAN,
+        )
+    ]
+
+    def setUp(self):
+        self.clock = clock.ManualClock()
+        super().setUp()
+        self.useFixture(self.clock)
+        self.beat()
+        self.made = self.live_migration()
+        self.made.results.keep(live_checks.CHECK_DEST, {'facts': {}, 'block_migration': False})
+        self.made.results.keep(live_checks.CHECK_SOURCE, {'max_concurrent': 1})
+        before = moves_base.until(self.made, self.step)
+        self.do(self.made, [step for step in before if step.id not in CHECKS])
+        (self.asked,) = moves_base.since(self.made, self.step)[:1]
+        self.clock.advance(100)
+
+    def beat(self):
+        self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
+        self.hear()
+
+    def hear(self):
+        """The cell receives heartbeats, none of them from its hosts."""
+        self.cell.db.write(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
+
+    def evacuate(self):
+        self.cell.db.write(live_migrations.note_evacuation, self.made.uuid)
+
+    def test_nobody_evacuates_the_server(self):
+        self.hear()
+        self.assertRaises(exception.Unavailable, self.asked.do)
+
+    def test_evacuated(self):
+        self.hear()
+        self.evacuate()
+        self.assertRaises(exception.ServiceIsDown, self.asked.do)
+        if self.asked.undo is not None and self.step in (live_migrate.PREPARE, live_migrate.COPY):
+            self.assertRaises(exception.ServiceIsDown, self.asked.undo)
+
+    def test_the_hosts_may_be_well(self):
+        """Their cell receives no heartbeats at all."""
+        self.evacuate()
+        self.assertRaises(exception.Unavailable, self.asked.do)
+
+    def test_the_hosts_are_back(self):
+        if self.step in CHECKS:
+            self.skipTest('The hosts would have to agree.')
+        self.beat()
+        self.evacuate()
+        self.asked.do()
