@@ -344,6 +344,8 @@ class Neighbour:
             LOG.warning('The %s service forbids a request of ours: %s', self.title, reason)
         if status == 403 or (status == 401 and as_user):
             raise exception.NeighbourForbids(service=self.title, reason=reason)
+        if status == 409:
+            raise exception.Conflict(reason=f'the {self.title} service refuses: {reason}')
         if status >= 500 or status in (401, 429):
             raise exception.Unavailable(service=self.title, reason=f'{status} {reason}')
         raise exception.NeighbourError(

@@ -335,6 +335,7 @@ class ErrorTest(SessionTestCase):
         self.refused(401, exception.Unavailable)
         self.refused(403, exception.NeighbourForbids)
         self.refused(404, exception.NeighbourError)
+        self.refused(409, exception.Conflict)
         self.refused(429, exception.Unavailable)
         self.refused(500, exception.Unavailable)
 
