@@ -65,7 +65,7 @@ APART = ('functional-rabbit',)
 BESIDE = ('pep8', 'lowest-apis', 'plain', 'docs', 'gabbi', 'sim')
 LOWEST_PRIORITY = 19
 # Environments in which tests may take turns, see tools/sample.py.
-IN_TURNS = ('functional',)
+IN_TURNS = ('functional', 'functional-rabbit')
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 

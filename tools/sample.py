@@ -1,7 +1,7 @@
 """Samples of the long tables of faults and kills for a run of the tests.
 
 A part of most tables, and of the seeds of the simulation, runs with every commit, and each commit
-takes another part. Of the table of faults of sagas half of the scenarios run, and each commit
+takes another part. Of the table of faults of sagas a third of the scenarios run, and each commit
 combines the cases differently. The environment variable NOVA_LITE_TEST_SAMPLE sets the number of
 the sample. By default the number is made from the commit that is checked out; without a commit it
 is 0. The same number takes the same cases again.
@@ -52,17 +52,22 @@ def replay() -> str:
     return f'{VARIABLE}={number()}'
 
 
-def turn(items: Sequence[Item], every: int) -> Sequence[Item]:
-    """Return the items whose turn it is, one of `every`; all items where none take turns."""
-    return items[number() % every :: every] if os.environ.get(TURNS) else items
+def turn(items: Sequence[Item], every: int, first: int = 0) -> Sequence[Item]:
+    """Return the items whose turn it is, one of `every`; all items where none take turns.
+
+    first: index of the first item of sample 0
+    """
+    if not os.environ.get(TURNS):
+        return items
+    return items[(first + number()) % every :: every]
 
 
-def in_turns(every: int) -> Callable[[Case], Case]:
-    """Return a decorator that leaves those tests of a class whose turn it is, one of `every`."""
+def in_turns(every: int, first: int = 0) -> Callable[[Case], Case]:
+    """Return a decorator that leaves those tests of a class whose turn it is, see `turn`."""
 
     def decorate(case: Case) -> Case:
         names = unittest.defaultTestLoader.getTestCaseNames(case)
-        for name in set(names).difference(turn(names, every)):
+        for name in set(names).difference(turn(names, every, first)):
             # The loader ignores it, also where the test is inherited.
             setattr(case, name, None)
         return case

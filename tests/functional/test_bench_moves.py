@@ -9,6 +9,7 @@ from tests.fixtures import commands
 from tests.functional import base
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -47,6 +48,7 @@ class BenchTestCase(base.CloudTest):
         )
 
 
+@sample.in_turns(2)
 class BenchMovesTest(BenchTestCase):
     settings = base.ROOMY
 

@@ -13,12 +13,14 @@ from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import howto
+from tools import sample
 
 LIMIT_S = 300
 SERVERS = 4
 DAY_S = 86400
 
 
+@sample.in_turns(2, first=1)
 class ClockTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -9,10 +9,12 @@ from tests.fixtures import moving
 from tests.fixtures import units
 from tests.fixtures import warm_programs
 from tests.functional import base
+from tools import sample
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'cross-cell-resize'
 
 
+@sample.in_turns(2)
 class GuideTest(base.CloudTest):
     settings = {'cells': 2, 'hosts': 3}
 

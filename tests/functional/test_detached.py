@@ -17,6 +17,7 @@ from nova_lite.lab.launcher import lock
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
 from tests.fixtures import ports
+from tools import sample
 
 LIMIT_S = 300
 FORMER = ('OS_TOKEN', 'OS_TENANT_ID', 'OS_DOMAIN_NAME', 'OS_TRUST_ID')
@@ -60,6 +61,7 @@ FAULTS = (
 PRINT = 'eval "$1"; printf "%s\\n" "$OS_AUTH_URL" "$OS_CLOUD"; env | grep former'
 
 
+@sample.in_turns(2)
 class DetachTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -22,6 +22,7 @@ from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import units
 from tests.functional import test_scenarios
+from tools import sample
 
 PAGE = units.ROOT / 'doc' / 'source' / 'reference' / 'commands.rst'
 TRACE = units.ROOT / 'doc' / 'source' / 'howto' / 'study' / 'trace.csv'
@@ -40,6 +41,7 @@ LIMIT_S = 300
 ELSEWHERE = {'daemon'}
 
 
+@sample.in_turns(2)
 class ExitCodesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

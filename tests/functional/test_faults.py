@@ -7,12 +7,14 @@ from nova_lite.virt.sim import strict_yaml
 from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 MAY_FAIL = {'verb': 'spawn', 'match': {'host': 'cell1-*'}, 'first': 1}
 
 
+@sample.in_turns(2)
 class FaultsTest(own_cloud.OwnCloudTest):
     settings = base.ROOMY
 

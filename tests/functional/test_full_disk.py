@@ -14,6 +14,7 @@ from nova_lite.lab.launcher import client_connections
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports
+from tools import sample
 
 READY_S, STOP_S, WAIT_S = 300, 120, 120
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
@@ -24,6 +25,7 @@ hosts: [{delays: {spawn: 4}}]
 """
 
 
+@sample.in_turns(2, first=1)
 class FullDiskTest(testtools.TestCase):
     def mount(self):
         """The path of a small file system in memory."""

@@ -7,6 +7,7 @@ from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import crossing
 from tests.fixtures import live_moving
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -101,6 +102,7 @@ class IsolationTestCase(testtools.TestCase):
         return server if server.status in ('ACTIVE', 'ERROR') else None
 
 
+@sample.in_turns(2)
 class BootTest(IsolationTestCase):
     def test_a_change_takes_effect_on_the_next_decision(self):
         """Although what was read is reused for a minute."""
@@ -174,6 +176,7 @@ class BootTest(IsolationTestCase):
         self.isolate(**{LICENSED: 'optional'})
 
 
+@sample.in_turns(2)
 class MoveTest(IsolationTestCase):
     """An ordinary server finds only the one host that is neither its own nor isolated."""
 

@@ -7,6 +7,7 @@ import requests
 from nova_lite import runtime
 from tests.fixtures import keystone_cloud
 from tests.functional import base
+from tools import sample
 
 # How long a token may go on to be believed after it was revoked; see the guide.
 TOKEN_CACHE_S = 2
@@ -19,6 +20,7 @@ USERS = {
 }
 
 
+@sample.in_turns(2)
 class KeystoneTest(base.CloudTest):
     @classmethod
     def make_cloud(cls):

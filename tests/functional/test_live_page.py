@@ -53,7 +53,7 @@ return kept;
 """
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class LivePageTest(base.CloudTest):
     settings = {'cells': 2, 'hosts': 3}
 

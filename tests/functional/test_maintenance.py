@@ -55,6 +55,7 @@ class HostTestCase(base.CloudTest):
         return self.cloud.admin.compute.get_server(server.id).compute_host
 
 
+@sample.in_turns(2)
 class MaintenanceTest(HostTestCase):
     def test_drain(self):
         live, cold, locked = (

@@ -14,6 +14,7 @@ from tests.fixtures import budget
 from tests.fixtures import live_moving
 from tests.functional import base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -82,6 +83,7 @@ class BudgetTestCase(base.CloudTest):
         self.act('confirmResize', status=204)
 
 
+@sample.in_turns(2)
 class MoveBudgetTest(BudgetTestCase):
     def test_resize(self):
         self.check('resize', lambda: self.resize('m1.small'), status='VERIFY_RESIZE')

@@ -6,6 +6,7 @@ from nova_lite.db.cell import instances
 from tests import fixtures as fixtures_package
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -55,6 +56,7 @@ class PluggingTestCase(own_cloud.OwnCloudTest):
         self.assertEqual([server.compute_host], self.cloud.guests()[server.id])
 
 
+@sample.in_turns(2)
 class BuildsTest(PluggingTestCase):
     def test_waits_until_the_port_is_plugged(self):
         server = self.boot('host1')
@@ -103,6 +105,7 @@ class BuildsTest(PluggingTestCase):
         self.cloud.wait(server)
 
 
+@sample.in_turns(2)
 class MovesTest(PluggingTestCase):
     def test_migrate_and_revert(self):
         server = self.boot('host1')
@@ -132,6 +135,7 @@ class MovesTest(PluggingTestCase):
         self.cloud.wait(server, 'VERIFY_RESIZE')
 
 
+@sample.in_turns(2)
 class LiveMigrationsTest(PluggingTestCase):
     def test_waits(self):
         server = self.boot('host1', network='shared')

@@ -29,7 +29,7 @@ VARY = ['ram_weight_multiplier=1,-1']
 COUNT = 60
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class ReplayTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -8,6 +8,7 @@ from tests.fixtures import live_moving
 from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -109,6 +110,7 @@ class BootTest(GuaranteesTest):
         self.assertEqual([], list(network.ports(network_id=made.id)))
 
 
+@sample.in_turns(2)
 class MovesTest(GuaranteesTest):
     def setUp(self):
         super().setUp()

@@ -19,6 +19,7 @@ from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import openrc
 from nova_lite.lab.launcher import running
 from tests.fixtures import commands
+from tools import sample
 
 RUN_S, STOP_S = 300, 60
 LOOKS = 60
@@ -107,6 +108,7 @@ USAGES = (
 WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
 
 
+@sample.in_turns(2, first=1)
 class RunningCloudTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

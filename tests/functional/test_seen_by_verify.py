@@ -13,11 +13,13 @@ from nova_lite.saga import journal
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import live_moving
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 SNAPSHOT = {'name': 'copy', 'force': True}
 
 
+@sample.in_turns(2)
 class SeenTest(testtools.TestCase):
     """Each test leaves something in a cloud in which nothing else is found."""
 

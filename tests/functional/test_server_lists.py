@@ -11,6 +11,7 @@ from nova_lite.api import microversion
 from nova_lite.api.servers import list_schema
 from tests.fixtures import cloud as cloud_fixture
 from tests.fixtures import listed_servers as model
+from tools import sample
 
 DOWN = 'cell2'
 NEWEST = microversion.MAXIMUM.minor
@@ -38,6 +39,7 @@ TIMES = ('created_at', 'launched_at', 'terminated_at', 'changes-since', 'changes
 BOOLEANS = ('locked', 'auto_disk_config', 'config_drive', 'deleted', 'soft_deleted')
 
 
+@sample.in_turns(2)
 class ServerListTest(testtools.TestCase):
     """All tests of the class read the same servers."""
 

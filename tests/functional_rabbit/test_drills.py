@@ -13,6 +13,7 @@ from tests.fixtures import mariadb
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
+from tools import sample
 
 LOST_S = 120
 OPTIONS = {'DEFAULT': {'service_down_time': 8}}
@@ -20,6 +21,7 @@ OPTIONS = {'DEFAULT': {'service_down_time': 8}}
 SETTLE_S = 120
 
 
+@sample.in_turns(2)
 class DrillsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

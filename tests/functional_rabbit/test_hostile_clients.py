@@ -10,8 +10,10 @@ from tests.fixtures import mariadb
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
+from tools import sample
 
 
+@sample.in_turns(2, first=1)
 class HostileClientsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

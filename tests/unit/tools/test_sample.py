@@ -77,5 +77,12 @@ class TurnsTest(testtools.TestCase):
         ]
         self.assertEqual([['test_a', 'test_d'], ['test_b'], ['test_c']], found)
 
+    def test_classes_of_one_test_take_turns(self):
+        self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, '1'))
+        self.useFixture(fixtures.EnvironmentVariable(sample.TURNS, '1'))
+        self.addCleanup(sample.number.cache_clear)
+        sample.number.cache_clear()
+        self.assertEqual(('', 'a'), (sample.turn('a', 2), sample.turn('a', 2, first=1)))
+
     def test_other_commands_run_all_tests_at_once(self):
         self.assertEqual(['test_a', 'test_b', 'test_c', 'test_d'], self.names())
