@@ -296,8 +296,7 @@ def _host_answers(req: request.Request, server: server_access.Server) -> bool:
     host = server.row.host
     if not host or server.cell.is_cell0:
         return False
-    service = server.cell.db.read(services.find, host)
-    return service is not None and not services.is_down(service, req.conf.service_down_time)
+    return not server.cell.db.read(services.is_lost, host, req.conf.service_down_time)
 
 
 def _delete_now(req: request.Request, server: server_access.Server) -> None:

@@ -298,6 +298,12 @@ def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool
     return service is not None and is_up(service, down_time_s)
 
 
+def is_lost(connection: sa.Connection, host: str, down_time_s: float) -> bool:
+    """Return whether a host of this cell is down, as `is_down`, or has no compute service."""
+    service = find(connection, host)
+    return service is None or is_down(service, down_time_s)
+
+
 def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:
     """Raise ServiceIsUp unless a host's compute is down, even if its state is unknown."""
     service = find(connection, host)

@@ -1,8 +1,8 @@
 """Disposals: finish interrupted deletions above the cells.
 
 The API deletes servers that no host can delete, and may be killed during a deletion. This audit
-covers cell0, servers that were not built yet, and deleted servers that still count in quotas.
-The conductors of the cells audit the other servers (conductor.audit).
+covers cell0, servers that were not built yet, servers whose host is down, and deleted servers that
+still count in quotas. The conductors of the cells audit servers without a host (conductor.audit).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,9 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
 from nova_lite.lifecycle import requests
 from nova_lite.lifecycle import searches
@@ -49,6 +51,7 @@ class Disposals:
         for request in withdrawn:
             ctxt = requests.context_of(request)
             self._attempt(request.instance_uuid, _withdraw, ctxt, request)
+        searches.each(self._world.cells.every(), self._finish, what='deletions to finish')
         searches.each(self._world.cells.every(), self._count, what='servers to count')
 
     def _attempt(
@@ -63,6 +66,17 @@ class Disposals:
             searches.going_on('Cannot clean up after server %s; retrying later', uuid),
         ):
             work(self._world, ctxt, *args)
+
+    def _finish(self, cell: deployment.Cell) -> None:
+        """Finish the deletions that the hosts of a cell were asked for and cannot do.
+
+        A host may go down before it gets the message. A saga of the server notices the deletion.
+        """
+        down_s = self._world.conf.service_down_time
+        for row in cell.db.read(_left, self._options.audit_idle_s, down_s):
+            if self._world.api_db.read(sagas.find_active, row.uuid) is None:
+                LOG.warning('Deleting server %s without host %s, which is down', row.uuid, row.host)
+                self._attempt(row.uuid, disposal.finish, context.admin(), cell, row)
 
     def _count(self, cell: deployment.Cell) -> None:
         """Correct which servers of the cell count in quotas.
@@ -103,7 +117,19 @@ def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.R
         world.api_db.write(build_requests.forget_old, request.instance_uuid, request.epoch, age_s)
 
 
+def _left(connection: sa.Connection, idle_s: float, down_time_s: float) -> list[rows.Row]:
+    """Return the servers without progress that are being deleted, and whose hosts are down."""
+    found = [row for row in _abandoned(connection, idle_s) if row.host and not row.hidden]
+    down = {
+        host
+        for host in {row.host for row in found}
+        if services.is_lost(connection, host, down_time_s)
+    }
+    return [row for row in found if row.host in down]
+
+
 def _abandoned(connection: sa.Connection, idle_s: float) -> Sequence[rows.Row]:
+    """Return the servers that are being deleted and have not changed for `idle_s` seconds."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     return rows.every(
         connection,
