@@ -7,6 +7,7 @@ import re
 
 from tests.sim.workload import codes
 from tests.sim.workload import outside
+from tests.sim.workload import profiles
 
 # The statuses from which an action may begin while nothing is being done to the server.
 # Source: reference/nova/moves 1, reference/nova/create-server 5.
@@ -149,9 +150,14 @@ class Refusals:
         look = {400: self._wrong, 403: self._over, 404: self._missing}.get(call.code)
         if (look and look(call, text, leaving)) or self._is_of_outsiders(text, call):
             return None
-        if self._excuses.of_call(call):
+        if self._excuses.of_call(call) or self._lacks_device(text):
             return None
         return f'{call.who} {call.what}: refused without a reason: {call.code}: {text[:500]}'
+
+    def _lacks_device(self, text):
+        """Return whether a host has no device for a port, where hosts have too few."""
+        reason = profiles.NO_DEVICE
+        return reason in text and self._excuses.of_refusal(reason)
 
     def is_doubtful(self, who):
         """Return whether the states of a server may be why a client was refused."""

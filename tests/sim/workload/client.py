@@ -8,6 +8,7 @@ from tests.sim.workload import codes
 from tests.sim.workload import consoles
 from tests.sim.workload import deletions
 from tests.sim.workload import devices
+from tests.sim.workload import isolation
 from tests.sim.workload import labels
 from tests.sim.workload import operations
 
@@ -143,7 +144,9 @@ class Client:
             name = 'delete'
         else:
             name = self._rng.choice(names)
-        if name in devices.OPERATIONS:
+        if name == 'attach_interface' and self._plan.pinned:
+            self._devices.attach_interface(server, port=self._devices.make_port(**self._kind()))
+        elif name in devices.OPERATIONS:
             getattr(self._devices, name)(server, self._rng)
         elif name in operations.SIMPLE:
             self._act(server, name, *operations.SIMPLE[name])
@@ -259,9 +262,13 @@ class Client:
         ]
 
     def _give_port(self, server):
-        port = self._devices.make_port() if self._devices.network else None
+        port = self._devices.make_port(**self._kind()) if self._devices.network else None
         if port is not None:
             server['networks'] = [{'port': port}]
+
+    def _kind(self):
+        """The type of a new port, which may have to be a device."""
+        return {'binding:vnic_type': self._rng.choice(isolation.PORTS)} if self._plan.pinned else {}
 
     def _do_delete(self, server):
         uuid = server['id']

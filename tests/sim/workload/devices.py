@@ -115,8 +115,10 @@ class Devices:
         path, attached = self._attached(SHARED, server, **version)
         self._detach('share', path, attached, rng, **version)
 
-    def attach_interface(self, server, _rng):
-        body = {'interfaceAttachment': {'net_id': self.network}}
+    def attach_interface(self, server, _rng=None, *, port=None):
+        """Attach a new port, or the one with this id."""
+        wanted = {'port_id': port} if port else {'net_id': self.network}
+        body = {'interfaceAttachment': wanted}
         path = _path(server, INTERFACES)
         self._caller.send('attach interface', 'POST', path, body)
 

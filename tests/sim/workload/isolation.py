@@ -59,6 +59,7 @@ NODES = """
         product_id: '1021'
         dev_type: type-PF
         numa_node: 1
+        physical_network: null
         functions: {count: 2, product_id: '101e', live_migratable: true}
 """
 FILTERED = {
@@ -67,6 +68,8 @@ FILTERED = {
         + ['PciPassthroughFilter', 'NUMATopologyFilter']
     }
 }
+# Types of ports that may be devices of these hosts.
+PORTS = 'direct', 'macvtap', 'direct-physical', 'normal'
 # Seconds in which the scheduler may go by what it has read before.
 REUSE_S = 10
 

@@ -322,8 +322,10 @@ def pinned(rng):
         creates=0.5,
         deletes=0.1,
         pinned=True,
+        ports=0.4,
         operations=frozenset(
             (
+                *('attach_interface', 'detach_interface'),
                 *ingredients.MOVES,
                 *rng.choice((ingredients.SHELVES, ('cross',), ('reboot_hard', 'rebuild'))),
                 'rescue',
@@ -341,7 +343,7 @@ def pinned(rng):
         ),
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 3))) + isolation.NODES,
         # Another guest may have been faster.
-        refusals=(*profiles.REFUSED, *profiles.OCCUPIED),
+        refusals=(*profiles.REFUSED, *profiles.OCCUPIED, profiles.NO_DEVICE),
     )
 
 
