@@ -14,10 +14,12 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import claims
 from nova_lite.compute import config_drives
+from nova_lite.compute import device_allocations
 from nova_lite.compute import guests
 from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
@@ -105,12 +107,15 @@ def claim(
     spec = guests.spec_of(site.conf, instance, block_devices=block_devices)
     guest = guests.constraints_of(instance, ports if isinstance(ports, list) else None)
     wanted = claims.amounts(spec, pinned=len(guest.dedicated))
+    given = device_allocations.given(site, node, instance.uuid) if guest.devices else None
     try:
-        _claim(site, node, instance.uuid, wanted=wanted, guest=guest)
+        _claim(site, node, instance.uuid, wanted=wanted, guest=guest, given=given)
     except exception.NoCapacity:
         if not site.inventory.reread_ratios(node):
             raise
-        _claim(site, node, instance.uuid, wanted=wanted, guest=guest)
+        _claim(site, node, instance.uuid, wanted=wanted, guest=guest, given=given)
+    if guest.devices and given is None:
+        device_allocations.heal(site, node, instance, guest)
 
 
 def _claim(
@@ -120,10 +125,11 @@ def _claim(
     *,
     wanted: claims.Amounts,
     guest: constraints.Constraints,
+    given: placed_devices.Given | None,
 ) -> None:
     ask = None
     if guest.has_parts:
-        ask = claims.Ask(guest, site.hardware.nodes(node), site.inventory.ratios(node))
+        ask = claims.Ask(guest, site.hardware.nodes(node), site.inventory.ratios(node), given)
     site.claims.claim(node, uuid, wanted, site.inventory.limits(node), ask=ask)
 
 

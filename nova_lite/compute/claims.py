@@ -20,6 +20,7 @@ import os_resource_classes as orc
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import port_requests
 from nova_lite.virt import driver as protocol
@@ -46,11 +47,15 @@ Held: typing.TypeAlias = dict[str, Claim]
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """A guest's request for parts of its host. host, ratios: those of the node"""
+    """A guest's request for parts of its host. host, ratios: those of the node
+
+    given: the allocations by which it gets devices; None if it has none
+    """
 
     guest: constraints.Constraints
     host: topology.Host
     ratios: fitting.Ratios
+    given: placed_devices.Given | None = None
 
 
 def amounts(spec: model.GuestSpec, *, pinned: int = 0) -> Amounts:
@@ -108,6 +113,10 @@ class Claims:
     def with_ports(self, node: str, spec: model.GuestSpec) -> model.GuestSpec:
         """Return a guest's definition with the devices of its ports that it has claimed."""
         return _with_addresses(spec, self._parts(node, spec.uuid))
+
+    def devices(self, node: str, guest: str, request: str) -> set[str]:
+        """Return the addresses of devices that a guest has claimed. See Constraints.request"""
+        return placed_devices.addresses(self._parts(node, guest), request)
 
     def port_devices(self, node: str, guest: str) -> dict[str, str]:
         """Return {port id: address of its device} of a guest's claim."""
@@ -273,6 +282,8 @@ def _with_nodes(
         return former
     parts = [part for claim in held.values() for part in claim.numa]
     rooms = fitting.rooms(ask.host, parts)
+    if ask.given is not None:
+        rooms = ask.given.limit(rooms)
     if own is not None:
         found = fitting.fit_beside(rooms, ports, own)
     else:

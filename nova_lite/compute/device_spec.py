@@ -23,7 +23,8 @@ _ADDRESS = re.compile(r'([0-9a-fA-F*]+):([0-9a-fA-F*]+):([0-9a-fA-F*]+)\.([0-7*]
 _PARTS = {'domain': 0xFFFF, 'bus': 0xFF, 'slot': 0x1F, 'function': 0x7}
 _PHYSICAL = 'physical_network'
 _TRUTHS = 'live_migratable', 'trusted', 'remote_managed'
-_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS)
+_PLACED = 'resource_class', 'traits'
+_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS, *_PLACED)
 
 
 class PciConfigInvalidSpec(exception.Invalid):
@@ -41,6 +42,8 @@ class Spec:
     product_id: str
     has_address: Callable[[str], bool]
     values: dict[str, typing.Any]
+    resource_class: str | None = None
+    traits: tuple[str, ...] = ()
 
     def fits(self, device: pci.Device) -> bool:
         return (
@@ -52,6 +55,14 @@ class Spec:
     def apply(self, device: pci.Device) -> pci.Device:
         """Return the device as guests can have it."""
         return dataclasses.replace(device, **self.values) if self.values else device
+
+    def place(self, device: pci.Device) -> pci.Device:
+        """Return the device as placement knows it. It does not know devices of ports."""
+        if device.for_ports:
+            return device
+        name = self.resource_class
+        found = pci.class_of(device.vendor_id, device.product_id, name)
+        return dataclasses.replace(device, resource_class=found, traits=self.traits)
 
 
 def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
@@ -73,10 +84,16 @@ def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
     return tuple(found)
 
 
-def offered(devices: tuple[pci.Device, ...], specs: tuple[Spec, ...]) -> tuple[pci.Device, ...]:
-    """Return the devices that guests can have; the first spec that fits a device describes it."""
+def offered(
+    devices: tuple[pci.Device, ...], specs: tuple[Spec, ...], *, placed: bool = False
+) -> tuple[pci.Device, ...]:
+    """Return the devices that guests can have; the first spec that fits a device describes it.
+
+    placed: whether placement knows the devices
+    """
     found = ((next((s for s in specs if s.fits(device)), None), device) for device in devices)
-    return tuple(spec.apply(device) for spec, device in found if spec is not None)
+    offers = ((spec, spec.apply(device)) for spec, device in found if spec is not None)
+    return tuple(spec.place(device) if placed else device for spec, device in offers)
 
 
 def _spec(entry: dict[str, typing.Any]) -> Spec:
@@ -85,7 +102,12 @@ def _spec(entry: dict[str, typing.Any]) -> Spec:
         raise PciConfigInvalidSpec(reason=f'{unknown[0]} is not supported')
     vendor_id, product_id = (_id(key, entry.get(key, ANY)) for key in _IDS)
     has_address = _address(entry.get('address', '*:*:*.*'))
-    return Spec(vendor_id, product_id, has_address, _values(entry))
+    for key in _PLACED:
+        if not isinstance(entry.get(key, ''), str):
+            raise PciConfigInvalidSpec(reason=f'{key} {entry[key]!r} is not a string')
+    traits = pci.traits_of(entry.get('traits'))
+    placed = entry.get('resource_class'), traits
+    return Spec(vendor_id, product_id, has_address, _values(entry), *placed)
 
 
 def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:

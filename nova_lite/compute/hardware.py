@@ -28,8 +28,12 @@ class InvalidDevice(exception.Invalid):
     msg = 'PCI device %(address)s of node %(node)s is on NUMA node %(numa)s, which does not exist'
 
 
+class InvalidPlacement(exception.Invalid):
+    msg = '[pci]report_in_placement: card %(address)s of node %(node)s: %(reason)s'
+
+
 # The errors of options and profiles that do not fit.
-INVALID = InvalidSet, InvalidDevice, device_spec.PciConfigInvalidSpec
+INVALID = InvalidSet, InvalidDevice, InvalidPlacement, device_spec.PciConfigInvalidSpec
 
 
 class Hardware:
@@ -38,6 +42,7 @@ class Hardware:
     def __init__(self, driver: protocol.Driver, conf: cfg.ConfigOpts) -> None:
         self._driver = driver
         self._specs = device_spec.parse(conf.pci.device_spec)
+        self._placed = conf.pci.report_in_placement
         options = conf.compute
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
         if (self._shared or frozenset()) & (self._dedicated or frozenset()):
@@ -83,6 +88,7 @@ class Hardware:
 
     def check(self, node: str) -> None:
         """Raise InvalidSet if an option has CPUs that a node lacks, InvalidDevice for a device."""
+        self._check_placed(node)
         known = {each.id for each in self.nodes(node).nodes}
         for device in self._devices(node):
             if device.node is not None and device.node not in known:
@@ -96,6 +102,25 @@ class Hardware:
             if not numbers <= described.cpus:
                 raise InvalidSet(option=name, reason=f'it has CPUs that node {node} lacks')
 
+    def _check_placed(self, node: str) -> None:
+        """Raise InvalidPlacement if placement cannot have the devices of a card."""
+        cards: dict[str, list[pci.Device]] = {}
+        for device in self.placed(node):
+            cards.setdefault(device.provider, []).append(device)
+        for address, own in cards.items():
+            if len({device.parent for device in own}) > 1:
+                reason = 'device_spec has both the card and its functions'
+                raise InvalidPlacement(address=address, node=node, reason=reason)
+            if len({(device.resource_class, device.traits) for device in own}) > 1:
+                reason = 'its functions have different resource classes or traits'
+                raise InvalidPlacement(address=address, node=node, reason=reason)
+
+    def placed(self, node: str) -> tuple[pci.Device, ...]:
+        """Return the devices of a node that placement knows."""
+        if not self._placed:
+            return ()
+        return tuple(each for each in self._devices(node) if each.resource_class)
+
     def _described(self, node: str) -> topology.Host | None:
         found = self._driver.get_topology(node)
         if found is None or (self._shared is None and self._dedicated is None):
@@ -103,7 +128,7 @@ class Hardware:
         return self._divided(found)
 
     def _offer(self, devices: tuple[pci.Device, ...]) -> tuple[pci.Device, ...]:
-        return device_spec.offered(devices, self._specs)
+        return device_spec.offered(devices, self._specs, placed=self._placed)
 
     def _divide(self, described: topology.Host) -> topology.Host:
         return described.with_sets(self._shared, self._dedicated)

@@ -21,6 +21,7 @@ from nova_lite.clients import providers
 from nova_lite.clients import registration
 from nova_lite.compute import claims
 from nova_lite.compute import comparison
+from nova_lite.compute import device_allocations
 from nova_lite.compute import site
 from nova_lite.lifecycle import fitting
 from nova_lite.virt import model
@@ -196,6 +197,7 @@ class Inventory:
                 said = (
                     *(node, traits, self._site.hardware.inventory(node)),
                     *(self._site.driver.get_nested_providers(node), configured),
+                    self._site.hardware.placed(node),
                 )
                 if self._registered.get(self._uuids[node]) != said:
                     news[self._uuids[node]] = said
@@ -262,7 +264,10 @@ class Inventory:
             keep_ratios=frozenset(
                 name for name in RATIO_OPTIONS if not self._configured_ratio(name)
             ),
-            children=tuple(map(_nested, self._site.driver.get_nested_providers(node))),
+            children=(
+                *map(_nested, self._site.driver.get_nested_providers(node)),
+                *device_allocations.nested_providers(self._site.hardware.placed(node)),
+            ),
         )
 
     # ---- ratios and limits ----
@@ -276,6 +281,9 @@ class Inventory:
             * ratios.get(name, self._ratio(name, part))
             for name, part in inventory.items()
         }
+
+    def provider(self, node: str) -> str | None:
+        return self._uuids.get(node)
 
     def ratios(self, node: str) -> fitting.Ratios:
         """Return the allocation ratios of the node's shared CPUs and of its memory."""

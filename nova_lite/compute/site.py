@@ -27,6 +27,9 @@ from nova_lite.virt import driver as protocol
 class Inventory(typing.Protocol):
     """The resources of the nodes, as far as parts of the compute daemon share it."""
 
+    def provider(self, node: str) -> str | None:
+        """Return the uuid of a node, which is that of its resource provider; None if unknown."""
+
     def limits(self, node: str) -> claims.Amounts:
         """Return {resource class: amount} that the node may promise to guests in all."""
 

@@ -22,6 +22,12 @@ OPTS = [
         help='Class names of the enabled weighers; "all" means all weighers of nova-lite. Other '
         'packages add weighers through entry points in the group nova_lite.scheduler.weighers.',
     ),
+    cfg.BoolOpt(
+        'pci_in_placement',
+        default=False,
+        help='Ask placement for the PCI devices of flavors. All computes must have [pci] '
+        'report_in_placement.',
+    ),
     cfg.IntOpt(
         'host_subset_size',
         default=1,

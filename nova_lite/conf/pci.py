@@ -10,8 +10,8 @@ OPTS: list[cfg.Opt] = [
         deprecated_opts=[cfg.DeprecatedOpt('pci_alias', group='DEFAULT')],
         help='Name for PCI devices, to which the extra spec pci_passthrough:alias of a flavor refers, '
         'as a JSON object with the keys name, vendor_id, product_id, device_type (type-PCI, type-PF, '
-        'type-VF or vdpa), numa_policy (required, legacy, preferred or socket) and live_migratable (yes '
-        'or no), or as a list of such objects. It may be given several times; definitions with the same '
+        'type-VF or vdpa), numa_policy (required, legacy, preferred or socket), live_migratable (yes '
+        'or no), resource_class (in place of vendor_id and product_id) and traits (names with commas), or as a list of such objects. It may be given several times; definitions with the same '
         'name are alternatives. Read by the compute API only.',
     ),
     cfg.MultiStrOpt(
@@ -25,6 +25,12 @@ OPTS: list[cfg.Opt] = [
         'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
         'and function), physical_network (a name, or null for networks without a physical one: ports '
         'of these networks can have the devices), trusted, remote_managed and live_migratable (each '
-        'yes or no), or a list of such objects. It may be given several times. Unset: all devices of the profile. An empty list: none.',
+        'yes or no), resource_class and traits (names with commas, for report_in_placement), or a list of such objects. It may be given several times. Unset: all devices of the profile. An empty list: none.',
+    ),
+    cfg.BoolOpt(
+        'report_in_placement',
+        default=False,
+        help='Report the PCI devices of the hosts to placement, each device or card as a resource '
+        'provider below that of its host. Devices with physical_network are not reported.',
     ),
 ]

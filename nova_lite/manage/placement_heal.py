@@ -1,5 +1,7 @@
 """placement heal_allocations: create missing allocations of servers."""
 
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 
 from nova_lite import cells as cells_module
@@ -8,7 +10,6 @@ from nova_lite import exception
 from nova_lite.clients import holdings
 from nova_lite.clients import offers
 from nova_lite.clients import placement
-from nova_lite.clients import resource_requests
 from nova_lite.db import rows
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
@@ -133,9 +134,9 @@ def _heal(
             return
         # A claim on a missing provider leaves a consumer, with which the next claim fails.
         deployment.placement.providers.get(ctxt, provider)
-        of_ports = _of_ports(deployment, ctxt, held, provider)
+        others = _of_others(deployment, ctxt, held, provider, choices=choices)
         claimed = any(
-            _put(deployment, ctxt, row, held, {**of_ports, provider: each}) for each in choices
+            _put(deployment, ctxt, row, held, {**others, provider: each}) for each in choices
         )
     except exception.NovaLiteError as error:
         claimed = False
@@ -145,14 +146,23 @@ def _heal(
         tally.code = FAILED
 
 
-def _of_ports(
-    deployment: command.Deployment, ctxt: context.RequestContext, held: holdings.Holding, node: str
+def _of_others(
+    deployment: command.Deployment,
+    ctxt: context.RequestContext,
+    held: holdings.Holding,
+    node: str,
+    *,
+    choices: Sequence[Mapping[str, int]],
 ) -> holdings.Allocations:
-    """Return the allocations of ports below a node, which must stay as they are."""
+    """Return the allocations of ports and devices below a node, which must stay as they are.
+
+    choices: the amounts that the flavor may ask for
+    """
+    asked = {name for each in choices for name in each}
     found = {
         provider: resources
         for provider, resources in held.besides({node}).items()
-        if all(map(resource_requests.is_of_ports, resources))
+        if asked.isdisjoint(resources)
     }
     if not found:
         return {}

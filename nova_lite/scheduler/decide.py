@@ -21,6 +21,7 @@ from nova_lite.objects import selection
 from nova_lite.scheduler import allocation_claims
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decisions
+from nova_lite.scheduler import device_groups
 from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import host_states
@@ -174,7 +175,11 @@ class Decision:
     def _make_request(self) -> scheduling_request.Request:
         group = self.group.copy() if self.group else None
         return scheduling_request.Request(
-            self.spec, self.uuids, group=group, hosts_of=self.hosts_of
+            self.spec,
+            self.uuids,
+            group=group,
+            hosts_of=self.hosts_of,
+            placed_devices=self.world.conf.filter_scheduler.pci_in_placement,
         )
 
     def _attempt(self, version: host_states.Version, since: float | None) -> select.Outcome:
@@ -234,15 +239,21 @@ class Decision:
         limit = self.world.conf.scheduler.max_placement_results
         named = self._named()
         if named is None:
-            return query.build(self.spec, limit=limit)
+            return query.build(self.spec, limit=limit, devices=self._devices())
         if not named:
             return None
         if len(named) > 1:
-            return query.build(self.spec)
+            return query.build(self.spec, devices=self._devices())
         destination = self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
             destination.host, destination.node = named[0].host, named[0].node
-        return query.build(self.spec, limit=limit, in_tree=named[0].uuid)
+        tree = named[0].uuid
+        return query.build(self.spec, limit=limit, in_tree=tree, devices=self._devices())
+
+    def _devices(self) -> list[request_spec.RequestGroup]:
+        """Return the groups for PCI devices that are asked of placement."""
+        placed = self.request.has_placed_devices
+        return list(device_groups.of(self.spec)) if placed else []
 
     def _named(self) -> list[hosts.HostState] | None:
         """Return nodes of the requested host; None without one."""
@@ -269,7 +280,11 @@ class Decision:
             self.world.conf.workarounds.disable_fallback_pcpu_query
         ):
             unpinned = query.build(
-                self.spec, limit=wanted.limit, in_tree=wanted.group().in_tree, pinned=False
+                self.spec,
+                limit=wanted.limit,
+                in_tree=wanted.group().in_tree,
+                pinned=False,
+                devices=self._devices(),
             )
             queries.append(unpinned.pairs())
         self.record.queries, self.record.wanted = tuple(queries), wanted

@@ -5,6 +5,7 @@ Source: reference/nova/scheduling 3.1 (sources) and 3.2 (query string).
 
 import collections
 import collections.abc
+from collections.abc import Sequence
 import re
 
 import os_resource_classes
@@ -83,11 +84,13 @@ def build(
     limit: int | None = None,
     in_tree: str | None = None,
     pinned: bool = True,
+    devices: Sequence[request_spec.RequestGroup] = (),
 ) -> ResourceRequest:
     """Return the ResourceRequest of a spec.
 
     in_tree: uuid of the only provider tree that is allowed
     pinned: request dedicated CPUs as PCPU; False: as VCPU, for old hosts
+    devices: groups of PCI devices, see `device_groups`
     """
     wanted = ResourceRequest(limit=_limit(spec, limit))
     unsuffixed = wanted.group()
@@ -100,7 +103,7 @@ def build(
     unsuffixed.forbidden_traits.extend(asked.forbidden)
     _read_extra_specs(wanted, spec.flavor.extra_specs)
     _read_image_traits(unsuffixed, spec.image)
-    _read_groups(wanted, spec)
+    _read_groups(wanted, spec, (*spec.requested_resources, *devices))
     wanted.root_required.update(spec.root_required)
     wanted.root_forbidden.update(spec.root_forbidden)
     wanted.same_subtree.extend(names.split(',') for names in spec.same_subtree)
@@ -195,10 +198,14 @@ def _read_image_traits(group: request_spec.RequestGroup, image: images.ImageMeta
             group.required_traits.append(key.removeprefix('trait:'))
 
 
-def _read_groups(wanted: ResourceRequest, spec: request_spec.RequestSpec) -> None:
+def _read_groups(
+    wanted: ResourceRequest,
+    spec: request_spec.RequestSpec,
+    groups: Sequence[request_spec.RequestGroup],
+) -> None:
     """Add the groups of ports and devices. Two groups need a group policy."""
-    for group in spec.requested_resources:
+    for group in groups:
         wanted.groups[group.suffix] = group
-    if spec.requested_resources and wanted.group_policy is None and len(wanted.groups) > 2:
+    if groups and wanted.group_policy is None and len(wanted.groups) > 2:
         LOG.debug('Flavor %s has no group_policy; using none', spec.flavor.name)
         wanted.group_policy = 'none'

@@ -44,6 +44,7 @@ class Request:
     group: Group or None; hosts_of: {server uuid: {host, ...}} of servers named in hints
     guest: requirements of the servers on their host, besides sizes
     contradiction: reason why flavor and image contradict, or None
+    has_placed_devices: whether placement is asked for PCI devices of the servers
     missing_device: the device that the servers need and no host has, as a reason, or None
     """
 
@@ -54,6 +55,7 @@ class Request:
         *,
         group: Group | None = None,
         hosts_of: HostsOf | None = None,
+        placed_devices: bool = False,
     ) -> None:
         self.spec = spec
         self.instance_uuids = list(instance_uuids)
@@ -65,6 +67,7 @@ class Request:
         self.image = spec.image
         self.image_id = spec.image.id if spec.image else None
         self.image_properties = dict(spec.image.properties) if spec.image else {}
+        self.has_placed_devices = placed_devices and bool(spec.flavor.get('devices'))
         self.guest, self.contradiction = _guest(spec, self.image_properties)
         self.hints = dict(spec.scheduler_hints)
         self.project_id = spec.project_id

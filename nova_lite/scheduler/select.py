@@ -6,7 +6,10 @@ Source: reference/nova/scheduling 1, 5 to 8.
 """
 
 import collections.abc
+from collections.abc import Iterable
 import dataclasses
+import functools
+import itertools
 import logging
 import typing
 
@@ -14,6 +17,8 @@ from oslo_log import log
 
 from nova_lite import runtime
 from nova_lite.clients import offers as shapes
+from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle import placed_devices
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import hosts as known
@@ -31,6 +36,8 @@ LOG = log.getLogger(__name__)
 
 # Number of the best hosts whose weights are stored and logged.
 WEIGHED = 10
+# Number of allocation requests with PCI devices that are tried on a host.
+MOST_REQUESTS = 200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,14 +231,31 @@ class _Selection:
     def _take(self, uuid: str, ranked: list[HostState]) -> Choice | None:
         """Claim on the hosts in order until a claim succeeds. Return the Choice, or None."""
         for host in ranked:
-            wanted = None
-            if self.candidates is not None:
-                wanted = self.candidates.of(host.uuid)[0]
-            if self.claim(uuid, host, wanted):
-                LOG.debug('Server %s goes to %s', uuid, host)
-                return Choice(host, wanted)
+            for wanted in self._wanted(host):
+                if self.claim(uuid, host, wanted):
+                    LOG.debug('Server %s goes to %s', uuid, host)
+                    return Choice(host, wanted)
             self.refusals.add('claim', host.host, 'not enough resources left')
         return None
+
+    def _wanted(self, host: HostState) -> Iterable[shapes.AllocationRequest | None]:
+        """Return the allocation requests to try on a host: the first, or those with fit devices."""
+        if self.candidates is None:
+            return (None,)
+        offered = self.candidates.of(host.uuid)
+        if not self.request.has_placed_devices:
+            return offered[:1]
+        fit = functools.partial(self._has_fit_devices, host)
+        return filter(fit, itertools.islice(offered, MOST_REQUESTS))
+
+    def _has_fit_devices(self, host: HostState, wanted: shapes.AllocationRequest) -> bool:
+        """Return whether the guest fits into a host with devices of an allocation request."""
+        if self.request.is_forced:
+            return True
+        held = {uuid: part['resources'] for uuid, part in wanted['allocations'].items()}
+        rooms = placed_devices.Given(host.uuid, held).limit(host.rooms())
+        found = fitting.fit(rooms, self.request.guest, host.ratios)
+        return not isinstance(found, fitting.Misfit)
 
     def _consume(self, host: HostState) -> HostState:
         """Return a copy of the host with the server on it. Count it in the server's group."""

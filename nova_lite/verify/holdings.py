@@ -11,6 +11,7 @@ from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.scheduler import query
+from nova_lite.verify import numa
 from nova_lite.verify import observed
 
 # By resource class.
@@ -40,7 +41,7 @@ def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
         for node in cell.nodes
     }
     settled, shown = {}, {}
-    of_ports = port_amounts(snapshot)
+    nested = _Nested(snapshot)
 
     def amounts(consumer: str, provider: str, row: rows.Row, flavor: session.Json) -> Amounts:
         held = snapshot.allocations.get(consumer, {}).get(provider, {})
@@ -56,7 +57,7 @@ def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
         provider = nodes.get((row.host, row.node))
         if provider is not None:
             wanted[row.uuid][provider] = amounts(row.uuid, provider, row, row.flavor)
-            wanted[row.uuid].update(of_ports.get((row.uuid, row.host), {}))
+            wanted[row.uuid].update(nested.of(provider, row, row.flavor))
     for migration in migrations(snapshot):
         server = shown.get(migration.instance_uuid)
         provider = nodes.get((migration.source_compute, migration.source_node))
@@ -66,8 +67,7 @@ def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
         if migration.status in KEPT and row.uuid in settled:
             flavor = row.old_flavor or row.flavor
             wanted[migration.uuid][provider] = amounts(migration.uuid, provider, row, flavor)
-            source = migration.source_compute
-            wanted[migration.uuid].update(of_ports.get((row.uuid, source), {}))
+            wanted[migration.uuid].update(nested.of(provider, row, flavor))
         elif is_evacuated(migration) and migration.source_compute in down(snapshot):
             # Its flavor may have been another when it left: something must be held.
             held = snapshot.allocations.get(row.uuid, {}).get(provider)
@@ -77,6 +77,20 @@ def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
     for consumer in under_way(snapshot):
         wanted.pop(consumer, None)
     return wanted
+
+
+class _Nested:
+    """The allocations of servers from providers below those of nodes: for ports and devices."""
+
+    def __init__(self, snapshot: observed.Snapshot) -> None:
+        self._nodes = {node.uuid: node for cell in snapshot.cells for node in cell.nodes}
+        self._of_ports = port_amounts(snapshot)
+
+    def of(self, provider: str, row: rows.Row, flavor: session.Json) -> dict[str, Amounts]:
+        """Return {provider uuid: amounts} of a server with a flavor on a node."""
+        node = self._nodes[provider]
+        found = dict(self._of_ports.get((row.uuid, node.host), {}))
+        return {**found, **numa.device_allocations(node, row, flavor)}
 
 
 def port_amounts(snapshot: observed.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:

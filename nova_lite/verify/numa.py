@@ -3,10 +3,12 @@
 import collections
 from collections.abc import Iterator
 import dataclasses
+import typing
 
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.db import rows
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.verify import findings
 from nova_lite.verify import observed
@@ -150,8 +152,24 @@ def parts_of(snapshot: observed.Snapshot) -> dict[str, dict[str, set[topology.He
     return found
 
 
-def _guest(row: rows.Row) -> constraints.Constraints:
-    flavor = row.flavor
+def device_allocations(
+    node: rows.Row, row: rows.Row, flavor: dict[str, typing.Any]
+) -> dict[str, dict[str, int]]:
+    """Return the allocations of devices that a server with a flavor holds on a node."""
+    numa = node.numa or {}
+    parts = (numa.get('guests') or {}).get(row.uuid)
+    host = _host(node)
+    if not parts or host is None or not flavor.get('devices'):
+        return {}
+    found = map(topology.Held.from_dict, parts)
+    request = _guest(row, flavor).request
+    return placed_devices.allocations(
+        node.uuid, host.devices, placed_devices.addresses(found, request)
+    )
+
+
+def _guest(row: rows.Row, flavor: dict[str, typing.Any] | None = None) -> constraints.Constraints:
+    flavor = flavor or row.flavor
     asked = constraints.Asked(
         vcpus=flavor['vcpus'],
         memory_mb=flavor['memory_mb'],

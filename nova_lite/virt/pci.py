@@ -2,15 +2,20 @@
 
 from collections.abc import Collection
 import dataclasses
+import re
 from typing import Any
 from typing import Self
+
+import os_resource_classes as orc
+import os_traits
 
 # Kinds of devices: physical functions have virtual functions, and others have none. A virtual
 # function with a vDPA device has the last kind.
 KINDS = PCI, PF, VF, VDPA = 'type-PCI', 'type-PF', 'type-VF', 'vdpa'
 
 
-# Fields of devices for ports.
+# Fields of devices for placement, and for ports.
+OF_PLACEMENT = 'resource_class', 'traits'
 OF_PORTS = 'for_ports', 'physical_network', 'trusted', 'remote_managed', 'card_serial_number'
 
 
@@ -26,6 +31,7 @@ class Device:
     trusted: whether it may be trusted to change its address
     remote_managed: whether the network service manages it from another machine
     card_serial_number: that of its card, if it is known
+    resource_class, traits: those by which placement knows it, if placement does
     """
 
     address: str
@@ -40,18 +46,46 @@ class Device:
     trusted: bool = False
     remote_managed: bool = False
     card_serial_number: str | None = None
+    resource_class: str | None = None
+    traits: tuple[str, ...] = ()
+
+    @property
+    def provider(self) -> str:
+        """Return the address after which its resource provider is named: that of the card."""
+        return self.parent or self.address
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values. Those of ports are left out if they are not set."""
+        """Return plain values. Those of ports and placement are left out if they are not set."""
         values = dataclasses.asdict(self)
-        for name in OF_PORTS:
+        for name in (*OF_PORTS, *OF_PLACEMENT):
             if not values[name]:
                 del values[name]
         return values
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Self:
-        return cls(**value)
+        return cls(**{**value, 'traits': tuple(value.get('traits', ()))})
+
+
+def class_of(vendor_id: str, product_id: str, given: str | None = None) -> str:
+    """Return the resource class of devices. given: a name that an option has, or None"""
+    if not given:
+        return f'CUSTOM_PCI_{vendor_id}_{product_id}'.upper()
+    return _normalized(given, orc.STANDARDS)
+
+
+def traits_of(given: str | None) -> tuple[str, ...]:
+    """Return the traits in an option's list with commas."""
+    names = (name.strip() for name in (given or '').split(','))
+    return tuple(sorted({_normalized(name, os_traits.get_traits()) for name in names if name}))
+
+
+def _normalized(name: str, standard: Collection[str]) -> str:
+    """Return a name that placement accepts: a standard one, or one that begins with CUSTOM_."""
+    upper = name.upper()
+    if upper in standard:
+        return upper
+    return 'CUSTOM_' + re.sub('[^A-Z0-9_]', '_', upper.removeprefix('CUSTOM_'))
 
 
 def without(devices: tuple[Device, ...], held: Collection[str]) -> tuple[Device, ...]:

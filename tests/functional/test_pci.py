@@ -3,9 +3,11 @@
 The hosts have two NUMA nodes, with two GPUs on the first and one on the second, and a network card.
 """
 
+import collections
 import json
 import os
 
+from nova_lite import context
 from tests import fixtures as fixtures_package
 from tests.fixtures import crossing
 from tests.functional import held_parts
@@ -30,6 +32,28 @@ ALIAS = 'pci_passthrough:alias'
 LIVE = {'host': None, 'block_migration': 'auto'}
 
 
+PLACED = {
+    'alias': json.dumps(
+        [
+            {'name': 'gpu', 'resource_class': 'GPU', 'traits': 'big'},
+            {'name': 'other', 'resource_class': 'GPU', 'traits': 'small'},
+        ]
+    ),
+    'report_in_placement': True,
+    'device_spec': json.dumps(
+        {
+            'vendor_id': '10de',
+            'resource_class': 'gpu',
+            'traits': 'BIG,hw_gpu_api_vulkan',
+        }
+    ),
+}
+FILTERS = {
+    'enabled_filters': ['ComputeFilter', 'ImagePropertiesFilter']
+    + ['PciPassthroughFilter', 'NUMATopologyFilter']
+}
+
+
 class PciCase(held_parts.HeldPartsTest):
     settings = {
         'cells': 1,
@@ -37,10 +61,7 @@ class PciCase(held_parts.HeldPartsTest):
         'profile': PROFILE,
         'options': {
             'pci': {'alias': json.dumps(ALIASES)},
-            'filter_scheduler': {
-                'enabled_filters': ['ComputeFilter', 'ImagePropertiesFilter']
-                + ['PciPassthroughFilter', 'NUMATopologyFilter']
-            },
+            'filter_scheduler': FILTERS,
         },
     }
 
@@ -200,6 +221,92 @@ class RaceTest(PciCase):
         held = [self.held(node.name) for node in self.cloud.admin.compute.hypervisors()]
         self.assertEqual([3, 3], [len(each) for each in held])
         self.assertEqual([], self.cloud.findings())
+
+
+class PlacementCase(PciCase):
+    settings = {
+        **PciCase.settings,
+        'options': {
+            'pci': PLACED,
+            'filter_scheduler': {**FILTERS, 'pci_in_placement': True},
+        },
+    }
+
+    def setUp(self):
+        held_parts.HeldPartsTest.setUp(self)
+        self.flavor('gpu', 'gpu:1')
+        self.flavor('two', 'gpu:2')
+
+    def allocated(self, consumer):
+        """{host: number of devices} that a consumer has in placement."""
+        placement = self.moving.world.placement
+        names = {each.uuid: each.name for each in placement.providers.list(context.admin())}
+        found = collections.Counter()
+        for uuid, resources in placement.holding(context.admin(), consumer).allocations.items():
+            found[names[uuid].partition(':')[0]] += resources.get('CUSTOM_GPU', 0)
+        return +found
+
+    def has(self, server, number):
+        host, addresses = super().has(server, number)
+        self.assertEqual({host: number}, self.allocated(server.id))
+        return host, addresses
+
+    def moves(self):
+        server = self.cloud.boot(flavor='gpu')
+        source, _addresses = self.has(server, 1)
+        for action, status in (('revertResize', 202), ('confirmResize', 204)):
+            self.moving.resize(server, 'two')
+            moved = self.cloud.wait(server, 'VERIFY_RESIZE').compute_host
+            self.assertEqual({moved: 2}, self.allocated(server.id))
+            migration = self.moving.migration(server)['uuid']
+            self.assertEqual({source: 1}, self.allocated(migration))
+            self.assertEqual([], self.cloud.findings())
+            self.end_resize(server, action, status)
+            self.has(server, 1 if status == 202 else 2)
+        source = moved
+        self.shelve(server)
+        self.assertEqual({}, self.allocated(server.id))
+        self.unshelve(server)
+        source, _addresses = self.has(server, 2)
+        self.evacuate(server)
+        self.come_back(source)
+        self.assertNotEqual(source, self.has(server, 2)[0])
+
+
+class PlacementTest(PlacementCase):
+    """Placement knows the devices: it chooses the cards, and has what servers hold."""
+
+    def test_every_device_can_be_had_and_none_twice(self):
+        servers = [self.cloud.boot(f's{number}', flavor='two') for number in range(2)]
+        servers += [self.cloud.boot(f't{number}', flavor='gpu') for number in range(2)]
+        for server, number in zip(servers, (2, 2, 1, 1), strict=True):
+            self.has(server, number)
+        self.has(self.hosts_are_full('gpu', servers[3]), 1)
+        self.flavor('other', 'other:1')
+        self.cloud.boot('other', flavor='other', status='ERROR')
+
+    def test_near_to_the_nodes_of_the_server(self):
+        """Placement does not know NUMA nodes: its first candidates may not fit."""
+        for name, number in (('near', 2), ('last', 1)):
+            specs = {'numa_nodes': '1', 'pci_numa_affinity_policy': 'required'}
+            self.flavor(name, f'gpu:{number}', **specs)
+            for host in range(2):
+                self.has(self.cloud.boot(f'{name}{host}', flavor=name), number)
+
+    def test_moves(self):
+        self.moves()
+
+
+class HealingTest(PlacementCase):
+    """A scheduler that does not ask placement for devices: hosts allocate what they choose."""
+
+    settings = {
+        **PciCase.settings,
+        'options': {'pci': PLACED, 'filter_scheduler': FILTERS},
+    }
+
+    def test_moves(self):
+        self.moves()
 
 
 class CrossCellTest(PciCase):

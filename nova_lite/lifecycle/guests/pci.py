@@ -39,10 +39,29 @@ Plain: typing.TypeAlias = dict[str, typing.Any]
 class Spec:
     """Properties that a device must have. kind, live_migratable: None if any will do"""
 
-    vendor_id: str
-    product_id: str
+    vendor_id: str | None
+    product_id: str | None
     kind: str | None = None
     live_migratable: bool | None = None
+    resource_class: str | None = None
+    traits: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, plain: Plain) -> typing.Self:
+        """Return the spec of a record."""
+        ids = {'vendor_id': None, 'product_id': None}
+        return cls(**{**ids, **plain, 'traits': tuple(plain.get('traits', ()))})
+
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """Return the properties. Those for placement are left out if there are none."""
+        found = dataclasses.astuple(self)
+        return found if self.resource_class or self.traits else found[:4]
+
+    @property
+    def placed_class(self) -> str:
+        """Return the resource class of the devices in placement."""
+        return self.resource_class or pci.class_of(self.vendor_id or '', self.product_id or '')
 
     def fits(self, device: pci.Device) -> bool:
         """Return whether a device has the properties.
@@ -50,7 +69,10 @@ class Spec:
         Physical functions and vDPA devices must be named. Remotely managed devices are for ports.
         """
         return (
-            (self.vendor_id, self.product_id) == (device.vendor_id, device.product_id)
+            self.vendor_id in (None, device.vendor_id)
+            and self.product_id in (None, device.product_id)
+            and self.resource_class in (None, device.resource_class)
+            and set(self.traits) <= {*device.traits}
             and (self.kind == device.kind if self.kind else device.kind not in TO_BE_NAMED)
             and not device.remote_managed
             and self.live_migratable in (None, device.live_migratable)
@@ -82,7 +104,7 @@ class Request:
     @property
     def kept(self) -> tuple[object, ...]:
         """Return what a rebuild keeps, and only a resize changes. Plain values."""
-        return self.name, self.count, self.kept_policy, [*map(dataclasses.astuple, self.specs)]
+        return self.name, self.count, self.kept_policy, [spec.kept for spec in self.specs]
 
 
 class PciInvalidAlias(exception.Invalid):
@@ -98,7 +120,11 @@ def aliases(lines: Iterable[str]) -> dict[str, Plain]:
     for values in (values for line in lines for values in _parsed(line)):
         name = values['name']
         spec = {ours: values[key] for key, ours in _PROPERTIES.items() if key in values}
-        spec |= {key: spec[key].lower() for key in ('vendor_id', 'product_id')}
+        spec |= {key: spec[key].lower() for key in ('vendor_id', 'product_id') if key in spec}
+        if 'resource_class' in values:
+            spec['resource_class'] = pci.class_of('', '', values['resource_class'])
+        if 'traits' in values:
+            spec['traits'] = list(pci.traits_of(values['traits']))
         if 'live_migratable' in values:
             spec['live_migratable'] = values['live_migratable']
         policy = values.get('numa_policy') or LEGACY
@@ -127,13 +153,11 @@ def _checked(values: Plain) -> Plain:
     _require_known(values)
     if 'name' not in values:
         raise PciInvalidAlias(reason="'name' is a required property")
-    for key in ('resource_class', 'traits'):
-        if key in values:
-            raise PciInvalidAlias(reason=f'{key} needs PCI devices in placement')
     for key in ('vendor_id', 'product_id'):
         if key not in values:
-            raise PciInvalidAlias(reason=f"alias '{values['name']}' lacks {key}")
-        if not _ID.fullmatch(values[key]):
+            if 'resource_class' not in values:
+                raise PciInvalidAlias(reason=f"alias '{values['name']}' lacks {key}")
+        elif not _ID.fullmatch(values[key]):
             raise PciInvalidAlias(reason=f'{values[key]!r} is not a number of 4 hex digits')
     if 'live_migratable' in values:
         try:
@@ -195,7 +219,7 @@ def requests(guest: asked.Asked, asked_policy: str | None) -> tuple[Request, ...
         Request(
             name=plain['name'],
             count=plain['count'],
-            specs=tuple(Spec(**spec) for spec in plain['specs']),
+            specs=tuple(map(Spec.of, plain['specs'])),
             policy=asked_policy or plain['numa_policy'],
             kept_policy=guest.spec(_AFFINITY) or plain['numa_policy'],
         )

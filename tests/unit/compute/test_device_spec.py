@@ -16,7 +16,7 @@ INVALID = (
     '{bad', '1', '[1]', {'vendor_id': '10de1'}, {'vendor_id': 'zzzz'}, {'address': '*:0g:00.*'},
     {'address': '*:1ff:00.*'}, {'address': {'bus': '('}}, {'address': {'slots': '1'}},
     {'live_migratable': 'x'}, {'physical_network': ''}, {'trusted': '?'}, {'one_time_use': 'yes'},
-    {'devname': 'eth0'}, {'resource_class': 'PGPU'},
+    {'devname': 'eth0'}, {'resource_class': 1}, {'traits': ['A']},
 )  # fmt: skip
 
 
@@ -65,6 +65,24 @@ class DeviceSpecTest(testtools.TestCase):
         tunnels = offered({'product_id': '101e', 'physical_network': None})
         self.assertEqual([(True, None, False)], [_of_ports(each) for each in tunnels])
         self.assertEqual([(False, None, False)] * 3, [_of_ports(each) for each in offered()])
+
+    def test_names_of_placement(self):
+        entries = [
+            {'vendor_id': '15b3', 'physical_network': 'left'},
+            {'vendor_id': '10de', 'resource_class': 'gpu', 'traits': 'b,HW_GPU_API_VULKAN, A-1'},
+        ]
+        specs = device_spec.parse([json.dumps(entries)])
+        gpu, *others = device_spec.offered(DEVICES, specs, placed=True)
+        self.assertEqual('CUSTOM_GPU', gpu.resource_class)
+        self.assertEqual(('CUSTOM_A_1', 'CUSTOM_B', 'HW_GPU_API_VULKAN'), gpu.traits)
+        self.assertEqual(gpu, pci.Device.from_dict(json.loads(json.dumps(gpu.to_dict()))))
+        # Ports do not ask placement for their devices.
+        self.assertEqual([None, None], [device.resource_class for device in others])
+        names = {each.resource_class for each in device_spec.offered(DEVICES, specs)}
+        self.assertEqual({None}, names)
+        found = device_spec.offered(DEVICES, device_spec.parse([]), placed=True)
+        expected = ['CUSTOM_PCI_10DE_2330', 'CUSTOM_PCI_15B3_1021', 'CUSTOM_PCI_15B3_101E']
+        self.assertEqual(expected, [device.resource_class for device in found])
 
     def test_refused(self):
         for entry in INVALID:

@@ -4,6 +4,7 @@ import fixtures
 import testtools
 
 from nova_lite import conf as nova_conf
+from nova_lite.compute import device_allocations
 from nova_lite.compute import hardware
 from nova_lite.virt import topology
 from nova_lite.virt.sim import driver as sim_driver
@@ -17,6 +18,7 @@ class HardwareTest(testtools.TestCase):
         self.addCleanup(driver.close)
         conf = nova_conf.make_conf(files=[])
         conf.set_override('device_spec', options.pop('device_spec', []), group='pci')
+        conf.set_override('report_in_placement', options.pop('placed', False), group='pci')
         for name, value in options.items():
             conf.set_override(name, value, group='compute')
         made = hardware.Hardware(driver, conf)
@@ -47,6 +49,27 @@ class HardwareTest(testtools.TestCase):
     def test_an_empty_set_is_unset(self):
         made = self.hardware('extends: nfv', cpu_shared_set='', cpu_dedicated_set='')
         self.assertEqual((8, 56), (made.nodes('node').shared, made.nodes('node').dedicated))
+
+    def test_devices_in_placement(self):
+        card = """
+            hosts: [{pci: [{vendor_id: '15b3', product_id: '1021', dev_type: type-PF, functions:
+              {count: 2, product_id: '101e'}}, {vendor_id: '10de', product_id: '2330'}]}]
+        """
+        self.assertEqual((), self.hardware(card).placed('node'))
+        self.assertRaises(hardware.InvalidPlacement, self.hardware, card, placed=True)
+        gpu, card_only, functions = (
+            '{"vendor_id": "10de"}', '{"product_id": "1021"}', '{"product_id": "101e"}'
+        )  # fmt: skip
+        for lines, expected in (([gpu, card_only], [1, 1]), ([gpu, functions], [2, 1])):
+            made = self.hardware(card, placed=True, device_spec=lines)
+            found = device_allocations.nested_providers(made.placed('node'))
+            totals = [total['total'] for each in found for total in each.inventories.values()]
+            self.assertEqual(expected, totals)
+        first = '{"address": "0000:20:01.0", "traits": "a"}'
+        self.assertRaises(
+            hardware.InvalidPlacement, self.hardware, card, placed=True,
+            device_spec=[first, functions],
+        )  # fmt: skip
 
     def test_devices(self):
         made = self.hardware('extends: gpu')

@@ -61,9 +61,27 @@ class AliasTest(testtools.TestCase):
         for other in ({'numa_policy': 'required'}, {'device_type': 'type-PF'}):
             self.assertRaises(pci.PciInvalidAlias, of, GPU, {**GPU, **other})
 
-    def test_what_needs_placement_is_refused(self):
-        error = self.assertRaises(pci.PciInvalidAlias, of, {**GPU, 'resource_class': 'PGPU'})
-        self.assertIn('needs PCI devices in placement', str(error))
+    def test_names_of_placement(self):
+        alias = {'name': 'gpu', 'resource_class': 'gpu', 'traits': 'big, HW_GPU_API_VULKAN'}
+        (request,) = guest('gpu:1', alias).devices
+        (spec,) = request.specs
+        traits = ('CUSTOM_BIG', 'HW_GPU_API_VULKAN')
+        self.assertEqual(('CUSTOM_GPU', traits), (spec.placed_class, spec.traits))
+        for name, has, expected in (
+            ('CUSTOM_GPU', traits, True),
+            ('CUSTOM_GPU', (*traits, 'CUSTOM_NEW'), True),
+            ('CUSTOM_GPU', traits[:1], False),
+            ('CUSTOM_OTHER', traits, False),
+            (None, (), False),
+        ):
+            device = devices.Device('0000:01:00.0', '10de', '2330', resource_class=name, traits=has)
+            self.assertEqual(expected, request.fits(device))
+        (plain,) = guest('gpu:1', GPU).devices[0].specs
+        self.assertEqual('CUSTOM_PCI_10DE_2330', plain.placed_class)
+
+    def test_names_of_former_requests_stay(self):
+        (request,) = guest('gpu:1', GPU).devices
+        self.assertEqual([('10de', '2330', None, None)], request.kept[-1])
 
     def test_lines_of_one_name_are_alternatives(self):
         (request,) = guest('gpu:1', GPU, {**GPU, 'product_id': '2331'}).devices

@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite.objects import request_spec
+from nova_lite.scheduler import device_groups
 from nova_lite.scheduler import query
 from tests.unit.scheduler import base
 
@@ -236,6 +237,32 @@ class QueryTest(base.SchedulerTestCase):
         self.assertEqual(expected, set(self.pairs(requested_resources=[group])))
         two = self.pairs({'resources1:VGPU': '1'}, requested_resources=[group])
         self.assertIn(('group_policy', 'none'), two)
+
+    def test_groups_of_devices(self):
+        def alias(name, *specs, count=1):
+            return {'name': name, 'numa_policy': 'legacy', 'count': count, 'specs': [*specs]}
+
+        nic = {'vendor_id': '15b3', 'product_id': '101e'}
+        gpu = {'resource_class': 'CUSTOM_GPU', 'traits': ['CUSTOM_BIG']}
+        spec = base.make_spec(flavor=base.make_flavor(devices=[alias('gpu', gpu, count=2)]))
+        plain = query.build(spec).pairs()
+        devices = list(device_groups.of(spec))
+        found = query.build(spec, devices=devices).pairs()
+        self.assertEqual(
+            [
+                ('group_policy', 'none'),
+                ('required_pci1', 'CUSTOM_BIG'),
+                ('required_pci2', 'CUSTOM_BIG'),
+                ('resources_pci1', 'CUSTOM_GPU:1'),
+                ('resources_pci2', 'CUSTOM_GPU:1'),
+            ],
+            sorted(set(found) - set(plain)),
+        )
+        spec.flavor.devices = [alias('nic', nic)]
+        found = query.build(spec, devices=list(device_groups.of(spec))).pairs()
+        self.assertEqual({('resources_pci1', 'CUSTOM_PCI_15B3_101E:1')}, set(found) - set(plain))
+        spec.flavor.devices = [alias('any', nic, gpu)]
+        self.assertRaises(exception.NoValidHost, lambda: list(device_groups.of(spec)))
 
     def test_two_groups_of_a_flavor_get_no_policy(self):
         pairs = self.pairs({'resources1:VGPU': '1', 'resources2:VGPU': '1'})

@@ -20,7 +20,7 @@ class ExpectedTest(testtools.TestCase):
             vm_state='active',
             flavor={**base.FLAVOR, 'extra_specs': extra_specs},
         )
-        node = types.SimpleNamespace(host='h', hypervisor_hostname='h', uuid=NODE)
+        node = types.SimpleNamespace(host='h', hypervisor_hostname='h', uuid=NODE, numa=None)
         cell = types.SimpleNamespace(nodes=[node], migrations=[], down=frozenset())
         snapshot = types.SimpleNamespace(
             cells=[cell],

@@ -1,0 +1,63 @@
+"""PCI devices in placement: the providers of a host, and the allocations of its guests."""
+
+from collections.abc import Iterable
+
+import os_traits
+
+from nova_lite import context
+from nova_lite import exception
+from nova_lite.clients import holdings
+from nova_lite.clients import nested
+from nova_lite.clients import placement as placements
+from nova_lite.clients import providers
+from nova_lite.compute import site
+from nova_lite.lifecycle import placed_devices
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.objects import instance as objects
+from nova_lite.virt import pci
+
+TRAITS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE,)
+
+
+def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
+    """Return the providers of devices that placement knows: one for each card or device."""
+    cards: dict[str, list[pci.Device]] = {}
+    for device in devices:
+        cards.setdefault(device.provider, []).append(device)
+    found = []
+    for address, own in sorted(cards.items()):
+        name = own[0].resource_class or ''
+        inventories: providers.Inventories = {name: {'total': len(own), 'max_unit': len(own)}}
+        found.append(nested.Nested(address, inventories, frozenset((*TRAITS, *own[0].traits))))
+    return found
+
+
+def given(site: site.Site, node: str, guest: str) -> placed_devices.Given | None:
+    """Return the allocations by which a guest gets devices of a node; None if it has none.
+
+    A scheduler without [filter_scheduler] pci_in_placement does not allocate devices.
+    """
+    provider, devices = site.inventory.provider(node), site.hardware.placed(node)
+    if provider is None or not devices:
+        return None
+    known = placed_devices.providers(provider, devices)
+    held = site.placement.holding(context.admin(), guest).of(known)
+    return placed_devices.Given(provider, held) if held else None
+
+
+def heal(
+    site: site.Site, node: str, instance: objects.Instance, guest: constraints.Constraints
+) -> None:
+    """Allocate the devices that a guest has claimed. Raise NoCapacity if others have them."""
+    provider, devices = site.inventory.provider(node), site.hardware.placed(node)
+    if provider is None or not devices:
+        return
+    addresses = site.claims.devices(node, instance.uuid, guest.request)
+    missing = placed_devices.allocations(provider, devices, addresses)
+    if not missing:
+        return
+    consumer = placements.Consumer(instance.uuid, instance.project_id, instance.user_id)
+    more = holdings.as_request(missing)
+    if not site.placement.claim(context.admin(), consumer, {'allocations': more}):
+        site.claims.settle(node, instance.uuid)
+        raise exception.NoCapacity(reason=f'placement does not offer the devices of {node}')

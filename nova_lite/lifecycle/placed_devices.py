@@ -1,0 +1,79 @@
+"""PCI devices in placement: resource providers below those of hosts.
+
+A provider has the devices of one address: a device, or the functions of a card. Its uuid follows
+from that of the node and the address, see `clients.nested`.
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import typing
+
+from nova_lite import runtime
+from nova_lite.lifecycle import fitting
+from nova_lite.virt import pci
+from nova_lite.virt import topology
+
+# {provider uuid: {resource class: amount}}
+Allocations: typing.TypeAlias = Mapping[str, Mapping[str, int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """The allocations of a guest, by which it gets devices of a node.
+
+    node: the uuid of the node
+    """
+
+    node: str
+    allocations: Allocations
+
+    def limit(self, rooms: fitting.Rooms) -> fitting.Rooms:
+        """Return the rooms with the devices only that the guest may have by its allocations.
+
+        Devices of a provider can be exchanged for each other.
+        """
+        left = collections.Counter[tuple[str, str]]()
+        for provider, resources in self.allocations.items():
+            left.update({(provider, name): amount for name, amount in resources.items()})
+        found = []
+        for device in rooms.devices:
+            key = _key(self.node, device)
+            if key is not None:
+                if not left[key]:
+                    continue
+                left[key] -= 1
+            found.append(device)
+        return dataclasses.replace(rooms, devices=tuple(found))
+
+
+def _key(node: str, device: pci.Device) -> tuple[str, str] | None:
+    """Return (provider, resource class) of a device of a node; None if placement lacks it."""
+    if device.resource_class is None:
+        return None
+    return runtime.uuid_of(node, device.provider), device.resource_class
+
+
+def providers(node: str, devices: Iterable[pci.Device]) -> set[str]:
+    """Return the uuids of the providers of devices of a node (its uuid)."""
+    return {key[0] for key in (_key(node, device) for device in devices) if key is not None}
+
+
+def allocations(
+    node: str, devices: Iterable[pci.Device], addresses: Collection[str]
+) -> dict[str, dict[str, int]]:
+    """Return the allocations of a guest that holds the devices with these addresses."""
+    found: dict[str, dict[str, int]] = {}
+    for device in devices:
+        key = _key(node, device) if device.address in addresses else None
+        if key is not None:
+            resources = found.setdefault(key[0], {})
+            resources[key[1]] = resources.get(key[1], 0) + 1
+    return found
+
+
+def addresses(parts: Iterable[topology.Held], request: str) -> set[str]:
+    """Return the addresses of devices that were chosen for a request. See Constraints.request"""
+    return {address for held in parts if held.request == request for _, address in held.devices}

@@ -1,0 +1,72 @@
+"""Allocations of PCI devices, and the devices that a guest may have by them."""
+
+import dataclasses
+
+import testtools
+
+from nova_lite import runtime
+from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle import placed_devices
+from nova_lite.virt import pci
+from nova_lite.virt import topology
+
+NODE = '11111111-1111-1111-1111-111111111111'
+CARD, GPU = '0000:81:00.0', '0000:0a:00.0'
+
+
+def function(number):
+    address = f'0000:81:01.{number}'
+    kind, parent = pci.VF, CARD
+    return pci.Device(
+        address, '15b3', '101e', kind, parent=parent, resource_class='CUSTOM_FUNCTION'
+    )
+
+
+DEVICES = (
+    pci.Device(GPU, '10de', '2330', resource_class='CUSTOM_GPU'),
+    *map(function, range(3)),
+    pci.Device('0000:0b:00.0', '10de', '2330'),
+)
+
+
+def uuid(address):
+    return runtime.uuid_of(NODE, address)
+
+
+class PlacedDevicesTest(testtools.TestCase):
+    def test_allocations(self):
+        for addresses, expected in (
+            ((), {}),
+            ((GPU,), {uuid(GPU): {'CUSTOM_GPU': 1}}),
+            (('0000:81:01.0', '0000:81:01.2'), {uuid(CARD): {'CUSTOM_FUNCTION': 2}}),
+            # Placement does not know it.
+            (('0000:0b:00.0',), {}),
+        ):
+            found = placed_devices.allocations(NODE, DEVICES, addresses)
+            self.assertEqual(expected, found)
+        self.assertEqual({uuid(GPU), uuid(CARD)}, placed_devices.providers(NODE, DEVICES))
+
+    def test_devices_by_allocations(self):
+        rooms = fitting.Rooms((), DEVICES)
+        for allocations, expected in (
+            ({uuid(GPU): {'CUSTOM_GPU': 1}}, [GPU, '0000:0b:00.0']),
+            (
+                {uuid(CARD): {'CUSTOM_FUNCTION': 2}, NODE: {'VCPU': 1}},
+                ['0000:81:01.0', '0000:81:01.1', '0000:0b:00.0'],
+            ),
+            ({uuid(CARD): {'CUSTOM_OTHER': 1}}, ['0000:0b:00.0']),
+        ):
+            found = placed_devices.Given(NODE, allocations).limit(rooms)
+            self.assertEqual(expected, [device.address for device in found.devices])
+        # Functions that other guests hold do not count.
+        free = dataclasses.replace(rooms, devices=DEVICES[2:])
+        found = placed_devices.Given(NODE, {uuid(CARD): {'CUSTOM_FUNCTION': 1}}).limit(free)
+        self.assertEqual('0000:81:01.1', found.devices[0].address)
+
+    def test_addresses_of_a_request(self):
+        parts = [
+            topology.Held((), 'old', (('gpu', GPU),)),
+            topology.Held((), 'new', (('gpu', '0000:0b:00.0'),)),
+            topology.Held.of_port('p', CARD),
+        ]
+        self.assertEqual({GPU}, placed_devices.addresses(parts, 'old'))
