@@ -241,8 +241,9 @@ class EventsTest(SystemTest):
 
 
 class ConsoleTokensTest(SystemTest):
-    def test_show(self):
-        uuid = self.add_server()
+    def add_token(self):
+        """Add a token of a server on h1, and return the server's uuid."""
+        uuid = self.add_server(host='h1')
         values = {
             'console_type': 'novnc',
             'host': 'h1',
@@ -251,7 +252,21 @@ class ConsoleTokensTest(SystemTest):
             'expires': runtime.naive_now() + datetime.timedelta(seconds=60),
         }
         self.api.cell('cell1').db.write(console_tokens.create, 'secret', values)
-        path = '/os-console-auth-tokens/secret'
+        return uuid
+
+    def test_of_a_server_that_has_left_the_host(self):
+        uuid, path = self.add_token(), '/os-console-auth-tokens/secret'
+        write = self.api.cell('cell1').db.write
+        for changes in ({'host': 'h2'}, {'host': None}, {'hidden': True}):
+            write(instances.update, uuid, changes)
+            self.admin('GET', path, version='2.31', status=404)
+            write(instances.update, uuid, {'host': 'h1', 'hidden': False})
+            self.admin('GET', path, version='2.31')
+        write(instances.mark_deleted, uuid)
+        self.admin('GET', path, version='2.31', status=404)
+
+    def test_show(self):
+        uuid, path = self.add_token(), '/os-console-auth-tokens/secret'
         self.assertEqual(
             {
                 'instance_uuid': uuid,
