@@ -199,6 +199,22 @@ class HostsTest(CellTest):
         self.assertEqual([], self.api_db.read(host_mappings.every))
         self.assertEqual(1, len(self.local.read(compute_nodes.unmapped)))
 
+    def test_delete_while_hosts_are_discovered(self):
+        """The host can be discovered again, as after any deletion of its mapping."""
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        write = transactions.Database.write
+
+        def meanwhile(database, function, *args, **more):
+            if getattr(function, '__name__', '') == '_unmap':
+                self.cell('discover_hosts')
+            return write(database, function, *args, **more)
+
+        with fixtures.MonkeyPatch('nova_lite.db.transactions.Database.write', meanwhile):
+            self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1')
+        self.assertEqual([], self.api_db.read(host_mappings.every))
+        self.cell('discover_hosts', '--strict')
+
 
 class SetupTest(base.ManageTest):
     def setUp(self):
