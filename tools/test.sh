@@ -81,21 +81,32 @@ say "Python packages, in $venv"
 is_new=
 [ -x "$venv/bin/python" ] || { "$python" -m venv "$venv"; is_new=yes; }
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-"$venv/bin/pip" install --quiet --no-compile -c constraints.txt -r test-requirements.txt -e .
-# pip would compile on one processor, and the tests of packages, too. Some packages have files for
-# other versions of Python: an import of these would fail, this need not.
-[ -z "$is_new" ] || "$venv/bin/python" -m compileall -qq -j 0 -x '/tests?/' "$venv/lib" || :
+install_python() {
+    "$venv/bin/pip" install --quiet --no-compile -c constraints.txt "$@"
+}
+[ -x "$venv/bin/bindep" ] || install_python bindep
 
+# Debian packages are installed beside the Python packages: each takes half a minute or more.
+installing=
 missing=$("$venv/bin/bindep" --brief test | tr '\n' ' ')
 if [ -n "$missing" ]; then
     if may_install; then
         # shellcheck disable=SC2086 # one word per package
-        install_packages $missing || say 'Some packages could not be installed'
+        install_packages $missing &
+        installing=$!
     else
         say "Not installed, and no right to install: $missing"
         echo 'Tests that need them are skipped (with CI=true they fail).'
     fi
 fi
+
+result=0
+install_python -r test-requirements.txt -e . || result=$?
+# pip would compile on one processor, and the tests of packages, too. Some packages have files for
+# other versions of Python: an import of these would fail, this need not.
+[ -z "$is_new" ] || "$venv/bin/python" -m compileall -qq -j 0 -x '/tests?/' "$venv/lib" || :
+[ -z "$installing" ] || wait "$installing" || say 'Some packages could not be installed'
+[ "$result" = 0 ] || exit "$result"
 
 if [ "${1:-}" = --only-install ]; then
     say "Ready: tools/test.sh, or tox from $venv/bin"
