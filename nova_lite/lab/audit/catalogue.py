@@ -96,9 +96,9 @@ HOSTS = (
     I(
         hosts.mapped_elsewhere,
         'nova-manage cell_v2 delete_host --cell_uuid {wrong} --host {host} && '
-        'nova-manage cell_v2 discover_hosts --cell_uuid {cell}',
+        'nova-manage cell_v2 discover_hosts --by-service --cell_uuid {cell}',
     ),
-    I(hosts.unmapped, 'nova-manage cell_v2 discover_hosts --cell_uuid {cell}'),
+    I(hosts.unmapped, 'nova-manage cell_v2 discover_hosts --by-service --cell_uuid {cell}'),
     I(
         hosts.in_two_cells,
         'openstack compute service list --service nova-compute --host {host}',

@@ -1,7 +1,7 @@
 """A small nova for tests to damage: SQLite databases and answers of the services around it.
 
 The databases have the tables of `nova_schema.json`, which was reflected from databases that
-nova-manage of nova 34 has created.
+nova-manage of nova 34 has created. `tests/nightly/test_audit.py` compares them.
 """
 
 import functools
