@@ -282,7 +282,8 @@ def refused(rng):
         images=True,
         options=ingredients.HASTY,
         profile=profiles.refusing(rng.randrange(1000), 2, 0.3, ((profiles.ARRIVAL, 'before'),)),
-        refusals=('No valid host', profiles.UNSTARTED),
+        # Hosts notice only when they claim it that they lack the device of a port.
+        refusals=(*profiles.NO_HOST, profiles.UNSTARTED),
     )
     if made.operations.issuperset(SNAPSHOTS):
         # More servers boot from volumes, and their images are refused.
