@@ -20,7 +20,10 @@ class DocumentedTest(testtools.TestCase):
         found = 0
         source = units.ROOT / 'doc' / 'source'
         # Pages about nova name its own commands.
-        about_nova = {*(source / 'reference' / 'nova').glob('*.rst')}
+        about_nova = {
+            source / 'howto' / 'audit-nova.rst',
+            *(source / 'reference' / 'nova').glob('*.rst'),
+        }
         for path in sorted({*source.rglob('*.rst')} - about_nova):
             for program, category, verb in CALL.findall(path.read_text()):
                 found += 1
