@@ -112,7 +112,10 @@ class History:
     def _rules(self, places, ledger):
         """Yield (rule, the names of the databases that it looks at)."""
         plan, cells = self._plan, places.cell_names
-        yield changing.States(functools.partial(ledger.outside.values, outside.RESET)), cells
+        resets = functools.partial(ledger.outside.values, outside.RESET)
+        yield changing.States(resets), cells
+        if 'live_migrate' in plan.operations:
+            yield changing.Arrivals(resets), cells
         if plan.groups and plan.policy == 'anti-affinity':
             yield placing.anti_affinity(plan.most_on_host), cells
         elif plan.groups and plan.policy == 'affinity':

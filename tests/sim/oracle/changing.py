@@ -1,13 +1,19 @@
 """States of servers as a history (I9): each recorded change is one of `transitions.TRANSITIONS`.
 
 A state is (vm_state, task_state), as words. The product refuses other writes itself; this
-sees those that go past it.
+sees those that go past it, and live migrations that end as completed and leave a server in ERROR.
 """
 
 from nova_lite.states import transitions
 
 # A hidden copy, of a server in another cell, is replaced when the server moves there.
 RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'
+COMPLETED = """
+    SELECT migrations.uuid, instances.uuid, instances.vm_state FROM migrations
+    JOIN instances ON instances.uuid = migrations.instance_uuid
+    WHERE migrations.migration_type = 'live-migration' AND migrations.status = 'completed'
+    AND NOT instances.deleted AND NOT instances.hidden
+"""
 # An offload that has destroyed the guest says so, whatever the state was reset to meanwhile.
 OFFLOADED = ('shelved_offloaded', None)
 # The task that a reset leaves: a deletion that a host has begun goes on.
@@ -42,6 +48,26 @@ class States:
         """Return whether a reset explains a change: it, or the end of an offload that it met."""
         resets = [(each, task) for each in self._resets(uuid) for task in (None, DELETING)]
         return state in resets or (bool(resets) and state == OFFLOADED)
+
+
+class Arrivals:
+    """A rule: a live migration leaves its server in ERROR, or is completed, and not both.
+
+    Asked at each commit, because the server may be deleted or rebooted later. resets: see States
+    """
+
+    def __init__(self, resets=lambda _uuid: ()):
+        self._seen, self._resets = set(), resets
+
+    def __call__(self, cells):
+        """Look at the live migrations that were completed since the last commit."""
+        for connection in cells.values():
+            for migration, uuid, state in connection.execute(COMPLETED).fetchall():
+                is_new = migration not in self._seen
+                self._seen.add(migration)
+                if is_new and state == 'error' and 'error' not in self._resets(uuid):
+                    return f'live migration {migration} is completed, and {uuid} is in ERROR'
+        return None
 
 
 def _text(state):

@@ -74,7 +74,6 @@ class Deeds:
             or self._is_excused(message, server, failed or actions)
         ):
             yield f'unexplained ERROR: {server["id"]}: {message}'
-        yield from self._of_migrations(server, failed)
         if not self._is_where_requested(server, actions):
             yield f'not where requested: {server["id"]}'
         yield from self._effects.findings(server, actions)
@@ -94,20 +93,6 @@ class Deeds:
             if failed and not self._may_fail(message, server, action):
                 details = self._details(server['id'], action['request_id'])
                 yield Lasting(f'failed without a fault: {told}: {message or details}')
-
-    def _of_migrations(self, server, failed):
-        """Yield a live migration that has succeeded if it left the server in ERROR.
-
-        failed: the failed actions of the server
-        """
-        if server['status'] != 'ERROR' or LIVE not in [each['action'] for each in failed[:1]]:
-            return
-        path = f'/os-migrations?instance_uuid={server["id"]}'
-        code, found = self._caller.send('moves', 'GET', path)
-        newest = found['migrations'][:1] if code == 200 else ()
-        for move in newest:
-            if move['migration_type'] == LIVE and move['status'] == 'completed':
-                yield Lasting(f'the migration {move["id"]} of {server["id"]} failed: {move}')
 
     def of_images(self):
         """Yield what is left of images; those of servers are listed again for `findings`."""

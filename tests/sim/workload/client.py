@@ -186,7 +186,7 @@ class Client:
         if self._plan.ports and not many and self._rng.random() < self._plan.ports:
             self._give_port(server)
         lacking = self._plan.lacking and self._rng.random() < self._plan.lacking
-        if lacking and not self._require_device(server):
+        if lacking and not self._require_device(server, many=many):
             return
         host = self._request_host(server) if self._rng.random() < self._plan.requested else None
         code, found = self._caller.send('create', 'POST', '/servers', body)
@@ -203,9 +203,12 @@ class Client:
         else:
             self._ledger.accepted(found['server']['id'], host, lacking=lacking)
 
-    def _require_device(self, server):
-        """Give a new server a device that no host has; return whether that was done."""
-        if self._rng.random() < 0.5:
+    def _require_device(self, server, *, many):
+        """Give a new server a device that no host has; return whether that was done.
+
+        many: whether several servers are asked for, which cannot have one port
+        """
+        if self._rng.random() < 0.5 and not many:
             port = self._devices.make_port(**{'binding:vnic_type': self._rng.choice(PCI)})
             server['networks'] = [{'port': port}]
             return port is not None

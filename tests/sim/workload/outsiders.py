@@ -281,13 +281,23 @@ def refused(rng):
         denied_s=rng.choice(((20, 60), (150, 400))),
         images=True,
         options=ingredients.HASTY,
-        profile=profiles.refusing(rng.randrange(1000), 2, 0.3, ((profiles.ARRIVAL, 'before'),)),
+        # An arrival is tried three times: half of them fail.
+        profile=profiles.refusing(rng.randrange(1000), 2, 0.8, ((profiles.ARRIVAL, 'before'),)),
         # Hosts notice only when they claim it that they lack the device of a port.
         refusals=(*profiles.NO_HOST, profiles.UNSTARTED),
     )
     if made.operations.issuperset(SNAPSHOTS):
         # More servers boot from volumes, and their images are refused.
         made.volumes, made.booted, made.denied = 0.0, 0.7, ('images', 'images', 'snapshots')
+    elif made.operations.issuperset(ingredients.SHELVES):
+        # Servers leave their hosts at once, so that some are on no host when a refusal begins, and
+        # have ports with which they are refused.
+        made.options, made.minutes, made.servers, made.pause_s = OFFLOADING, 0.7, 5, 1.0
+        made.operations = made.operations - {'detach_interface', 'stop', 'start'}
+        made.denied = rng.choice((('attachments', 'bindings', 'volume actions'), ('bindings',)))
+    else:
+        # Live migrations come to their last step.
+        made.operations = made.operations - {'abort'} | {'force'}
     return made
 
 

@@ -102,6 +102,27 @@ class RulesTestCase(testtools.TestCase):
             self.assertEqual(explained, look._is_of_reset('a', ('active', 'deleting')))
             self.assertFalse(look._is_of_reset('a', ('active', 'rebooting')))
 
+    def test_a_completed_live_migration_leaves_no_error(self):
+        for vm_state, resets, passing in (
+            ('active', (), True),
+            ('error', (), False),
+            ('error', ('error',), True),
+        ):
+            database = cell()
+            database.executescript(
+                'ALTER TABLE instances ADD COLUMN hidden;'
+                'CREATE TABLE migrations (uuid, instance_uuid, migration_type, status);'
+                f"INSERT INTO instances (uuid, vm_state, deleted, hidden) VALUES ('a', '{vm_state}', 0, 0);"
+                "INSERT INTO migrations VALUES ('m', 'a', 'live-migration', 'running');"
+            )
+            look = changing.Arrivals(lambda _uuid, resets=resets: resets)
+            self.assertIsNone(look({'cell1': database}))
+            database.execute("UPDATE migrations SET status = 'completed'")
+            self.assertEqual(passing, look({'cell1': database}) is None, (vm_state, resets))
+            # What becomes of the server later is of another request.
+            database.execute("UPDATE instances SET vm_state = 'error'")
+            self.assertIsNone(look({'cell1': database}))
+
     def test_a_hidden_copy_is_not_followed(self):
         look = changing.States()
         self.assertIsNone(_told(look, a='stopped'))
