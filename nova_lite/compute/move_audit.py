@@ -1,7 +1,8 @@
 """Audit of moves: remove guests that ended moves have left on unreachable hosts.
 
 Only guests of servers of this host are concerned: `audit` removes guests of other hosts' servers.
-Guests are not started: such a server is in ERROR, and its user decides what to do.
+Guests are not started: such a server is in ERROR, and its user decides what to do. A guest that
+was handed over by a live migration, and could not be started, stays: its disks are nowhere else.
 
 A guest that left is restored, unless the server's guest is beside it: a confirmation has not
 removed it. That happens after a resize on the same host, or when the server has returned.
@@ -105,7 +106,11 @@ class MoveAudit:
         if guest.role is model.Role.RESIDENT:
             job = driver.abort_live_migration(guest.node, guest.uuid, newest, key=key)
         elif guest.role is model.Role.INCOMING:
-            job = driver.rollback_live_migration(guest.node, guest.uuid, guest.last_move, key=key)
+            # The record has the server here since its source has handed the guest over.
+            arrived = guest.last_move == newest
+            job = driver.rollback_live_migration(
+                guest.node, guest.uuid, guest.last_move, key=key, arrived=arrived
+            )
         else:
             job = driver.revert_migration(
                 guest.node, guest.uuid, guest.last_move, key=key, power_on=False

@@ -191,7 +191,7 @@ def _starting(
 def _return(
     site: site.Site, ctxt: context.RequestContext, node: str, uuid: str
 ) -> guest_work.Work[None]:
-    """Restore a guest that left its node with an ended move and was not restored.
+    """Restore a guest of an ended move that left its node, or arrived there and was not started.
 
     The record has the server on this host, so no other host may start it.
     """
@@ -199,14 +199,18 @@ def _return(
         guest = site.driver.get_guest(node, uuid)
     except exception.GuestNotFound:
         return
-    if guest.role is not model.Role.DEPARTED:
+    if guest.role not in (model.Role.DEPARTED, model.Role.INCOMING):
         return
     ended = yield from guest_work.insist(site.conductor.ended_moves, ctxt, instances=[uuid])
-    if uuid in ended:
-        key = f'{ctxt.request_id}/return'
-        yield from guest_work.ended(
-            site.driver.revert_migration(node, uuid, guest.last_move, key=key, power_on=False)
-        )
+    if uuid not in ended:
+        return
+    driver, key = site.driver, f'{ctxt.request_id}/return'
+    if guest.role is model.Role.INCOMING:
+        arrived = guest.last_move == ended[uuid]
+        job = driver.rollback_live_migration(node, uuid, guest.last_move, key=key, arrived=arrived)
+    else:
+        job = driver.revert_migration(node, uuid, guest.last_move, key=key, power_on=False)
+    yield from guest_work.ended(job)
 
 
 def _definition(

@@ -33,8 +33,9 @@ that callers pass between them:
             source resident, job running   -> continue, or abort and roll the destination back
       source departed, dest incoming -> post_live_migration with the job's handover
       source departed, dest resident -> confirm_migration at the source
-  If the destination is lost after the handover, `revert_migration` at the source
-  boots the guest again from the disks kept there.
+  If the destination cannot start the guest after the handover, `rollback_live_migration` with
+  `arrived` keeps it there, off. If the destination is lost after the handover,
+  `revert_migration` at the source boots the guest again from the disks kept there.
 - `spawn` on another node (evacuation) is safe only if the guest's former node is off or was
   told to destroy the guest: as with real hypervisors, fence the former node first.
 """
@@ -285,8 +286,13 @@ class Driver(Protocol):
     ) -> model.Job:
         """Dest: start the guest, which has arrived. result: {power_state}."""
 
-    def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
-        """Dest: remove the incoming guest of this move. result: {dropped: bool}."""
+    def rollback_live_migration(
+        self, node: str, guest: str, move: str, *, key: str, arrived: bool = False
+    ) -> model.Job:
+        """Dest: remove the incoming guest of this move. result: {dropped: bool}.
+
+        arrived: its source has handed it over, so that its disks are nowhere else: it stays, off
+        """
 
     # ---- the driver itself ------------------------------------------------
 

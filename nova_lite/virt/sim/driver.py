@@ -366,8 +366,11 @@ class SimDriver:
             args={'handover': handover},
         )
 
-    def rollback_live_migration(self, node: str, guest: str, move: str, *, key: str) -> model.Job:
-        return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move)
+    def rollback_live_migration(
+        self, node: str, guest: str, move: str, *, key: str, arrived: bool = False
+    ) -> model.Job:
+        args = {'arrived': arrived}
+        return self._start(node, guest, Verb.ROLLBACK_LIVE_MIGRATION, key, subject=move, args=args)
 
 
 def _load(profile: str | rules.Profile) -> rules.Profile:

@@ -255,6 +255,15 @@ def _roll_back(work: effects.Work) -> model.Json:
     row = work.find()
     if row is None or row['role'] != model.Role.INCOMING or row['move'] != work.subject:
         return {'dropped': False}
+    if work.args.get('arrived'):
+        store.update_guest(
+            work.tx,
+            row,
+            role=model.Role.RESIDENT,
+            power_state=states.PowerState.SHUTDOWN,
+            ticket=None,
+        )
+        return {'dropped': False}
     store.delete_guest(work.tx, row)
     return {'dropped': True}
 

@@ -161,4 +161,17 @@ DEFECTS = (
         'administrators',
         (('api/servers/reboot.py', 'moves.await_end(req, server)', 'pass'),),
     ),
+    Defect(
+        'arrived-guests-dropped',
+        'a guest that was handed over and could not be started is refused a reboot, and dropped',
+        'refused',
+        (
+            ('compute/move_audit.py', 'arrived = guest.last_move == newest', 'arrived = False'),
+            (
+                'compute/power.py',
+                'if guest.role not in (model.Role.DEPARTED, model.Role.INCOMING):',
+                'if guest.role is not model.Role.DEPARTED:',
+            ),
+        ),
+    ),
 )

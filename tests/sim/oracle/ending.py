@@ -10,6 +10,7 @@ from tests.sim import kernel
 from tests.sim.oracle import belongings
 from tests.sim.oracle import deeds
 from tests.sim.workload import outside
+from tests.sim.workload import profiles
 from tests.sim.world import places as places_module
 
 HOST = deeds.HOST
@@ -17,6 +18,8 @@ HOST = deeds.HOST
 LOOK_S = 10
 # A migration whose server an administrator took out of it is ended by an audit.
 UNENDED = 'No saga will end migration'
+# A guest that its host refused to start stays there, off.
+KEPT = 'Cleaning up guest'
 # Seconds after the last disturbance by which all sagas have ended, also those that clean up.
 HOUR_S = 3600
 BOUNDS = age_limits.AgeLimits(work=60, audit=60, power=60)
@@ -89,7 +92,8 @@ class Ending:
         """Yield repairs by audits of what no fault had broken."""
         for moment, each in self._repairs.found:
             reset = each.startswith(UNENDED) and self._ledger.outside.resets()
-            if not (reset or self._damage.may_need(each, moment)):
+            arrived = each.startswith(KEPT) and self._ledger.excuses.of_refusal(profiles.UNSTARTED)
+            if not (reset or arrived or self._damage.may_need(each, moment)):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
 
     def _verify(self, reader):

@@ -18,9 +18,9 @@ OCCUPIED = 'Insufficient compute resources', 'non-VIF related PCI'
 NO_DEVICE = 'Failed to claim PCI device'
 # What one says that refuses to copy a disk.
 UNCOPIED = 'injected failure of snapshot'
-# The last step of a live migration, and what a host says that refuses it.
+# The last step of a live migration, and how the fault begins of a server whose host refuses it.
 ARRIVAL = 'post_live_migration'
-UNSTARTED = f'injected failure of {ARRIVAL}'
+UNSTARTED = f'{ARRIVAL} of guest'
 
 
 def slow(seed, high, *, low=0, more=''):

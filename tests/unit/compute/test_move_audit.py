@@ -63,8 +63,17 @@ class MoveAuditTest(testtools.TestCase):
         self.cell.compute.audit()
         self.assertIs(model.Role.DEPARTED, self.role())
 
-    def test_a_guest_awaited_in_vain_is_dropped(self):
+    def test_a_guest_that_was_handed_over_and_not_started_is_kept_off(self):
+        """Its disks are nowhere else: a reboot starts it with them."""
         self.depart()
+        self.recorded('error')
+        self.cell.db.write(_place, self.uuid, 'host-2')
+        self.cell.compute.audit()
+        self.assertIn(('host-2', 'resident', 4), self.cell.guests()[self.uuid])
+
+    def test_a_guest_of_an_earlier_move_is_dropped(self):
+        self.depart()
+        self.move = runtime.new_uuid()
         self.recorded('completed')
         self.cell.db.write(_place, self.uuid, 'host-2')
         self.cell.compute.audit()

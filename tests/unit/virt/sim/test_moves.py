@@ -218,6 +218,12 @@ class LiveMoveTests(LiveMoveTestCase):
         )
         self.assertEqual((['resident'], []), self.roles())
 
+    def test_a_guest_that_arrived_and_cannot_be_started_is_kept_off(self):
+        self.begin('extends: instant')
+        self.dest.rollback_live_migration('n1', base.GUEST, base.MOVE, key='r', arrived=True)
+        self.arrive(self.copy.result['handover'])
+        self.assertEqual((['departed'], ['resident'], {}), (*self.roles(), self.running()))
+
     def test_a_late_rollback_does_no_harm(self):
         self.begin('extends: instant')
         self.arrive(self.copy.result['handover'])
