@@ -49,8 +49,11 @@ class Service:
                 self._endpoint = base if VERSION.search(base) else base + self._version
         return self._endpoint
 
-    def get(self, path: str, **params: typing.Any) -> Json:
-        """Return the decoded answer. Raise Unavailable."""
+    def get(self, path: str, *, may_lack: bool = False, **params: typing.Any) -> Json:
+        """Return the decoded answer. Raise Unavailable.
+
+        may_lack: whether the object may be deleted by now; then the answer is empty
+        """
         try:
             answer = self._adapter.get(
                 path,
@@ -61,14 +64,17 @@ class Service:
             )
         except auth_exceptions.ClientException as error:
             raise self._unavailable(error) from error
-        if answer.status_code == 404:
+        if answer.status_code == 404 and may_lack:
             return {}
         if not answer.ok:
             reason = f'GET {path} was answered with {answer.status_code}'
             if answer.status_code in (401, 403):
                 reason += '. The user must be an administrator'
             raise self._unavailable(reason)
-        found: Json = answer.json()
+        try:
+            found: Json = answer.json()
+        except ValueError as error:
+            raise self._unavailable(f'GET {path} was not answered with JSON') from error
         return found
 
     def _unavailable(self, reason: object) -> exception.Unavailable:
@@ -78,7 +84,7 @@ class Service:
 def ports(neutron: Service) -> list[Json]:
     """Return all ports, with PORT_FIELDS only."""
     found: list[Json] = []
-    marker: dict[str, str] = {}
+    marker: Json = {}
     while True:
         page = neutron.get('/ports', fields=PORT_FIELDS, limit=PAGE, **marker)['ports']
         if not page or page[0]['id'] in {port['id'] for port in found[:1]}:
@@ -138,19 +144,19 @@ class PlacementReader:
                 continue
             aggregates = self._aggregates(uuid) if with_aggregates and uuid == root else frozenset()
             found.providers[uuid] = observed.Provider(each['name'], root, aggregates)
-            held = self._placement.get(f'/resource_providers/{uuid}/allocations')
+            held = self._placement.get(f'/resource_providers/{uuid}/allocations', may_lack=True)
             for consumer, holding in held.get('allocations', {}).items():
                 found.allocations.setdefault(consumer, {})[uuid] = holding['resources']
             if not held.get('allocations'):
                 self._unused[uuid] = generation, aggregates
         return found
 
-    def _providers(self, **query: str) -> list[Json]:
+    def _providers(self, **query: typing.Any) -> list[Json]:
         found: list[Json] = self._placement.get('/resource_providers', **query)[
             'resource_providers'
         ]
         return found
 
     def _aggregates(self, uuid: str) -> frozenset[str]:
-        answer = self._placement.get(f'/resource_providers/{uuid}/aggregates')
+        answer = self._placement.get(f'/resource_providers/{uuid}/aggregates', may_lack=True)
         return frozenset(answer.get('aggregates', ()))

@@ -72,7 +72,10 @@ def host_rows(number):
 
 
 class Services:
-    """A WSGI application that answers like placement, Neutron and Cinder, a list a page."""
+    """A WSGI application that answers like placement, Neutron and Cinder, a list a page.
+
+    statuses: {path: status that replaces 200}
+    """
 
     def __init__(self):
         self.providers = {
@@ -93,13 +96,15 @@ class Services:
         self.attachments = [{'id': ATTACHMENT, 'instance': SERVER, 'volume_id': VOLUME}]
         self.asked = []
         self.methods = set()
+        self.statuses = {}
 
     def __call__(self, environ, start_response):
         path = environ['PATH_INFO']
         query = urllib.parse.parse_qs(environ['QUERY_STRING'])
         self.asked.append(path)
         self.methods.add(environ['REQUEST_METHOD'])
-        start_response('200 OK', [('Content-Type', 'application/json')])
+        status = self.statuses.get(path, '200 OK')
+        start_response(status, [('Content-Type', 'application/json')])
         return [json.dumps(self.answer(path, query)).encode()]
 
     def answer(self, path, query):

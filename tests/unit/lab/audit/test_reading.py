@@ -1,7 +1,9 @@
 """Databases of a nova and their revisions, services that are not asked, amounts of flavors."""
 
 import json
+import pathlib
 
+import fixtures
 import sqlalchemy as sa
 import testtools
 
@@ -13,6 +15,7 @@ from nova_lite.lab.audit import schema
 from nova_lite.lab.audit import services
 from nova_lite.lab.audit import settings
 from nova_lite.verify import age_limits
+from tests.fixtures import commands
 from tests.unit.lab.audit import base
 
 BASE = 'mysql+pymysql://bob:s3kret@myhost:123/nova?sync=true#extra'
@@ -97,6 +100,40 @@ class DatabaseTest(testtools.TestCase):
         self.assertIn('[keystone_authtoken] has an auth_type', found.not_checked['cinder'])
         self.assertEqual('consistent', self.audit(skipped=['placement'])[0].result)
         self.assertEqual([], self.nova.services.asked)
+
+    def test_refusals_name_the_service(self):
+        for path, status, service, text in (
+            ('/resource_providers', '404 Not Found', 'Placement', 'with 404'),
+            ('/v2.0/ports', '403 Forbidden', 'Neutron', 'must be an administrator'),
+            ('/v3/volumes/detail', '500 Error', 'Cinder', 'with 500'),
+        ):
+            self.nova.services.statuses = {path: status}
+            error = self.assertRaises(exception.Unavailable, self.audit)
+            self.assertIn(service, str(error))
+            self.assertIn(text, str(error))
+
+    def test_a_provider_may_be_deleted_in_between(self):
+        for kind in ('allocations', 'aggregates'):
+            path = f'/resource_providers/{base.OTHER_NODE}/{kind}'
+            self.nova.services.statuses = {path: '404 Not Found'}
+            self.assertEqual([], self.audit()[0].findings)
+
+    def test_services_of_a_cloud_of_clients(self):
+        self.nova.write([])
+        kinds = ('placement', 'network', 'block_storage')
+        overrides = {f'{kind}_endpoint_override': self.nova.url for kind in kinds}
+        clouds = {'clouds': {'one': {'auth_type': 'none', **overrides}}}
+        path = self.nova.path('clouds.yaml')
+        pathlib.Path(path).write_text(json.dumps(clouds))
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLIENT_CONFIG_FILE', path))
+        del self.nova.services.ports[:]
+        self.nova.services.allocations[base.NODE].clear()
+        argv = ('verify', '--nova', self.nova.conf, '--settle', '0', '--os-cloud', 'one')
+        code, out, errors = commands.run(*argv)
+        self.assertEqual(1, code, errors)
+        self.assertNotIn('not checked', errors)
+        self.assertIn('P1  server a-server', out)
+        self.assertIn('    nova-manage placement heal_allocations --instance a-server', out)
 
     def test_a_later_reading_asks_for_changed_providers(self):
         service = settings.read(self.nova.conf).services['placement']
