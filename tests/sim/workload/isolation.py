@@ -40,7 +40,9 @@ ALIASES = {
                     'device_type': 'type-PF',
                 },
             ]
-        )
+        ),
+        # Hosts allocate the devices that they choose.
+        'report_in_placement': True,
     }
 }
 # A host has room for some of them, as YAML of a profile's rule.
