@@ -173,9 +173,8 @@ def of_run(args):
     if args.seeds == SEEDS:
         return AT_LEAST
     if args.gate:
-        # A part of the seeds has more or less than its share: half of it is required.
-        shares = {name: number // (2 * args.gate) for name, number in AT_LEAST.items()}
-        return {name: number for name, number in shares.items() if number}
+        # Few seeds have most of some operations, so that a part may have little of its share.
+        return {name: 1 for name, number in AT_LEAST.items() if number >= 2 * args.gate}
     if args.nightly and len(args.seeds) >= NIGHT:
         thousands = len(args.seeds) // THOUSAND
         return {name: number * thousands for name, number in OF_NIGHTS.items()}

@@ -42,9 +42,9 @@ class TotalsTestCase(testtools.TestCase):
         ):
             self.assertEqual({}, self.of(**options))
 
-    def test_a_share_of_the_seeds_has_half_of_its_share_of_the_minimums(self):
+    def test_in_a_share_of_the_seeds_frequent_things_happen_at_least_once(self):
         found = self.of(gate=3, seeds=[1, 4])
-        self.assertEqual(minimums.AT_LEAST['accepted: create'] // 6, found['accepted: create'])
+        self.assertEqual(1, found['accepted: create'])
         self.assertNotIn('fault: statement: full', found)
         self.assertEqual({}, self.of(gate=3, seeds=[1, 4], chooser='pct'))
 
