@@ -132,6 +132,9 @@ AT_LEAST = {
 }
 
 
+# Most of these are in a few of the seeds.
+IN_FEW_SEEDS = {'accepted: reboot_hard', 'done: reboot_hard'}
+
 # A night has at least so many seeds, and so much for each thousand of them: of the deeds of
 # outsiders, and of operations that the gate's seeds seldom have.
 NIGHT, THOUSAND = 1000, 1000
@@ -174,7 +177,8 @@ def of_run(args):
         return AT_LEAST
     if args.gate:
         # Few seeds have most of some operations, so that a part may have little of its share.
-        return {name: 1 for name, number in AT_LEAST.items() if number >= 2 * args.gate}
+        frequent = {name for name, number in AT_LEAST.items() if number >= 3 * args.gate}
+        return dict.fromkeys(sorted(frequent - IN_FEW_SEEDS), 1)
     if args.nightly and len(args.seeds) >= NIGHT:
         thousands = len(args.seeds) // THOUSAND
         return {name: number * thousands for name, number in OF_NIGHTS.items()}
