@@ -1,5 +1,7 @@
 """Plans of histories with people who do not ask the compute service: owners, administrators."""
 
+import functools
+
 from tests.sim.kernel import streams
 from tests.sim.workload import administrators
 from tests.sim.workload import ingredients
@@ -8,6 +10,7 @@ from tests.sim.workload import operations
 from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
+from tests.sim.workload import roots
 from tests.sim.world import places
 
 SNAPSHOTS = ('snapshot', 'backup')
@@ -371,14 +374,18 @@ FURTHER = {
     'blackouts': (1, places.CELLS, darkened),
 }
 PINNED = {'pinned': (1, places.CELLS, pinned)}
-EVERY = {**THEMES, **FURTHER, **PINNED}
+ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
+EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED}
 # Of the seeds of nights with a theme of outsiders, one of so many has one of FURTHER, and of the
-# rest one of so many has pinned CPUs. Other seeds keep their themes.
-FURTHER_OF, PINNED_OF = 5, 6
+# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED. Other seeds keep
+# their themes.
+FURTHER_OF, PINNED_OF, ROOTED_OF = 5, 6, 12
 
 
 def later(seed):
     """The themes of a seed of nights."""
     if streams.derived(seed, 'further') % FURTHER_OF == 0:
         return FURTHER
-    return PINNED if streams.derived(seed, 'pinned') % PINNED_OF == 0 else THEMES
+    if streams.derived(seed, 'pinned') % PINNED_OF == 0:
+        return PINNED
+    return ROOTED if streams.derived(seed, 'boot disks') % ROOTED_OF == 0 else THEMES

@@ -27,6 +27,8 @@ VOLUMES = f'{PROJECT}/volumes/detail?all_tenants=1'
 # The second is a request to the compute service.
 RESET, STEAL = outside.RESET_VOLUME, 'attach volume of another'
 DELETE_SNAPSHOT, PROTECT = 'delete snapshot', 'protect image'
+# The root disks of servers, which get them back, as their other volumes.
+OF_ROOTS = ('reset root', 'reset root', RESET)
 OF_VOLUMES = ('delete volume', RESET, 'steal volume', DELETE_SNAPSHOT, outside.STICK_VOLUME)
 # The chance that a volume is stolen as soon as it is declared free: its server still has it.
 AT_ONCE = 0.5
@@ -127,7 +129,14 @@ class Owner:
 
         Return the volume as it was; None if no server has one.
         """
-        found = self._attached()
+        return self._reset(what, self._attached())
+
+    def reset_root(self, _what):
+        """The same of a volume that a server boots from."""
+        boots = self._volumes(lambda each: each['attachments'] and each['bootable'] == 'true')
+        self._reset(RESET, boots)
+
+    def _reset(self, what, found):
         if not found:
             return None
         volume = self.rng.choice(found)
