@@ -23,12 +23,14 @@ class Nested:
     """One nested provider.
 
     name: without the node's name; parent: name of an earlier one, or None
+    separator: what stands between the two names
     """
 
     name: str
     inventories: providers.Inventories
     traits: frozenset[str] = frozenset()
     parent: str | None = None
+    separator: str = ':'
 
 
 class Providers(typing.Protocol):
@@ -66,7 +68,7 @@ def keep(
     for each in wanted:
         uuid = _uuid_of(node, each.name)
         parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
-        placement.ensure(ctxt, uuid, f'{node.name}:{each.name}', parent=parent)
+        placement.ensure(ctxt, uuid, f'{node.name}{each.separator}{each.name}', parent=parent)
         placement.set_traits(ctxt, uuid, each.traits)
         _set_inventories(placement, ctxt, uuid, each)
         kept.add(uuid)

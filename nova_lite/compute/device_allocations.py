@@ -28,7 +28,8 @@ def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
     for address, own in sorted(cards.items()):
         name = own[0].resource_class or ''
         inventories: providers.Inventories = {name: {'total': len(own), 'max_unit': len(own)}}
-        found.append(nested.Nested(address, inventories, frozenset((*TRAITS, *own[0].traits))))
+        traits = frozenset((*TRAITS, *own[0].traits))
+        found.append(nested.Nested(address, inventories, traits, separator='_'))
     return found
 
 

@@ -243,7 +243,7 @@ class PlacementCase(PciCase):
         names = {each.uuid: each.name for each in placement.providers.list(context.admin())}
         found = collections.Counter()
         for uuid, resources in placement.holding(context.admin(), consumer).allocations.items():
-            found[names[uuid].partition(':')[0]] += resources.get('CUSTOM_GPU', 0)
+            found[names[uuid].partition('_')[0]] += resources.get('CUSTOM_GPU', 0)
         return +found
 
     def has(self, server, number):
