@@ -98,7 +98,9 @@ def _uuid_of(node: providers.Provider, name: str) -> str:
 
 
 def _is_ours(node: providers.Provider, provider: providers.Provider) -> bool:
-    return provider.uuid == _uuid_of(node, provider.name.partition(':')[2])
+    # One character stands between the name of the node and that of the provider, see `separator`.
+    own = provider.name.removeprefix(node.name)[1:]
+    return provider.uuid == _uuid_of(node, own)
 
 
 def _remove(placement: Providers, ctxt: session.Ctxt, former: providers.Provider) -> None:

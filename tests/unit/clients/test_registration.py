@@ -91,6 +91,19 @@ class RegistrationTest(base.PlacementTestCase):
                 self.providers.delete_tree(self.admin, each.uuid)
         self.assertEqual([], self.providers.list(self.admin))
 
+    def test_nested_with_a_separator(self):
+        """A provider is removed whatever stands between the names, also after it was renamed."""
+        plain = nested.Nested('0000:81:00.0', {})
+        named = dataclasses.replace(plain, separator='_')
+        (node,) = self.nodes(1, children=(plain,))
+        for children, names in (
+            ((plain,), [node.name, f'{node.name}:0000:81:00.0']),
+            ((named,), [node.name, f'{node.name}_0000:81:00.0']),
+            ((), [node.name]),
+        ):
+            self.assertEqual({}, self.register([dataclasses.replace(node, children=children)]))
+            self.assertEqual(names, sorted(self.tree(node)))
+
     def test_nested_in_use(self):
         """A provider that a server uses stays, and so does its parent, until it is free."""
         bridge = nested.Nested('br', {'NET_BW_EGR_KILOBIT_PER_SEC': {'total': 1000}})
