@@ -143,7 +143,9 @@ def _of_ours(
 
 def _refuse(args: argparse.Namespace) -> None:
     """Raise WrongUse for an option of the other kind of cloud."""
-    others, where = (OF_OURS, 'with --nova') if args.nova else (OF_NOVA, 'without --nova')
+    others, where = (
+        (OF_OURS, 'with --nova') if args.nova is not None else (OF_NOVA, 'without --nova')
+    )
     for name, default in others.items():
         if getattr(args, name) != default:
             raise WrongUse(option='--' + name.replace('_', '-'), where=where)

@@ -17,6 +17,8 @@ READ_ONLY = {
 }
 # The drivers that are installed with nova_lite.
 DRIVERS = {'mysql': 'mysql+pymysql', 'postgresql': 'postgresql+psycopg'}
+# Parameters of a URL that name programs of SQLAlchemy, such as DevStack's counter of queries.
+PLUGINS = ('plugin',)
 # Seconds without an answer after which a server is considered down.
 CONNECT_S = 10
 T = typing.TypeVar('T')
@@ -37,8 +39,20 @@ def resolve(template: str, base: str, where: str) -> str:
     if not base:
         reason = 'its URL has variables, for which [database]connection is needed'
         raise BadUrl(where=where, reason=reason)
+    try:
+        return template.format(**_parts(base))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # The text of the error may have a part of a password.
+        reason = (
+            'its URL with variables is malformed, or has others than those of nova, or '
+            '[database]connection is malformed'
+        )
+        raise BadUrl(where=where, reason=reason) from error
+
+
+def _parts(base: str) -> dict[str, str | int]:
     parts = urllib.parse.urlsplit(base)
-    values = {
+    return {
         'scheme': parts.scheme,
         'username': parts.username or '',
         'password': parts.password or '',
@@ -48,11 +62,6 @@ def resolve(template: str, base: str, where: str) -> str:
         'query': parts.query,
         'fragment': parts.fragment,
     }
-    try:
-        return template.format(**values)
-    except (KeyError, IndexError, ValueError) as error:
-        reason = f'its URL has a variable that nova does not know: {error}'
-        raise BadUrl(where=where, reason=reason) from error
 
 
 class Database:
@@ -61,7 +70,8 @@ class Database:
     def __init__(self, url: str, name: str) -> None:
         self.name = name
         try:
-            self._engine = _engine(sa.make_url(url), name)
+            parsed = sa.make_url(url).difference_update_query(PLUGINS)
+            self._engine = _engine(parsed, name)
         except (sa.exc.ArgumentError, ImportError, ValueError) as error:
             # The text of the error may have the password.
             reason = 'its URL is malformed, or names a driver that is not installed'
@@ -70,11 +80,20 @@ class Database:
     def read(self, function: Callable[[sa.Connection], T]) -> T:
         """Return what a function of a connection reads in one transaction. Raise Unavailable."""
         try:
-            with self._engine.connect() as connection:
+            with self._connected() as connection:
                 return function(connection)
         except sa.exc.DBAPIError as error:
             reason = ' '.join(str(error.orig).split())
             raise exception.Unavailable(service=self.name, reason=reason) from error
+
+    def _connected(self) -> sa.Connection:
+        try:
+            return self._engine.connect()
+        except (AttributeError, OSError, RuntimeError, TypeError, ValueError) as error:
+            # The driver checks what the URL has after the question mark only here.
+            names = ', '.join(sorted(self._engine.url.query)) or 'none'
+            reason = f'its driver cannot use its URL. Check the parameters of the URL: {names}'
+            raise BadUrl(where=self.name, reason=reason) from error
 
     def close(self) -> None:
         """Close the connections."""

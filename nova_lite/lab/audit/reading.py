@@ -57,7 +57,7 @@ class Reader:
         mapped, api = self._api.read(_api)
         snapshot = observed.Snapshot(now=runtime.naive_now(), cells=[], **api)
         for mapping in mapped:
-            self._say(f'the database of cell {mapping.name}')
+            self._say(_title(mapping))
             servers = {
                 uuid
                 for uuid, row in snapshot.mappings.items()
@@ -70,8 +70,8 @@ class Reader:
         return snapshot
 
     def _database(self, mapping: observed.Row) -> databases.Database:
-        name = f'the database of cell {mapping.name}'
-        url = databases.resolve(mapping.database_connection, self._settings.main_url, name)
+        name = _title(mapping)
+        url = databases.resolve(mapping.database_connection or '', self._settings.main_url, name)
         key = mapping.uuid, url
         if key not in self._cells:
             self._cells[key] = databases.Database(url, name)
@@ -116,7 +116,7 @@ def _api(connection: sa.Connection) -> tuple[list[observed.Row], dict[str, typin
 
 def _cell(connection: sa.Connection, mapping: observed.Row, mapped: set[str]) -> observed.Cell:
     """Return the rows of a cell. mapped: the servers that are mapped to it"""
-    schema.require(connection, schema.CELL, mapping.name)
+    schema.require(connection, schema.CELL, _name(mapping))
     instances = {row.uuid: row for row in _undeleted(connection, 'instances')}
     devices = _undeleted(connection, 'block_device_mapping')
     found = _undeleted(connection, 'services')
@@ -124,7 +124,7 @@ def _cell(connection: sa.Connection, mapping: observed.Row, mapped: set[str]) ->
     return observed.Cell(
         id=mapping.id,
         uuid=mapping.uuid,
-        name=mapping.name,
+        name=_name(mapping),
         instances=instances,
         amounts=_amounts(connection, devices),
         fates=_fates(connection, (mapped | owners) - instances.keys()),
@@ -134,6 +134,15 @@ def _cell(connection: sa.Connection, mapping: observed.Row, mapped: set[str]) ->
         nodes=_undeleted(connection, 'compute_nodes'),
         down=frozenset(row.host for row in found if _is_down(row)),
     )
+
+
+def _name(mapping: observed.Row) -> str:
+    """Return the name of a cell, or its uuid: nova-manage creates cells without names, too."""
+    return str(mapping.name or mapping.uuid)
+
+
+def _title(mapping: observed.Row) -> str:
+    return f'the database of cell {_name(mapping)}'
 
 
 def _undeleted(connection: sa.Connection, name: str) -> list[observed.Row]:

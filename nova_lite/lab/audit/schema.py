@@ -101,7 +101,7 @@ VERSION = sa.table('alembic_version', sa.column('version_num', sa.String))
 class Unknown(exception.Invalid):
     """The schema of a database is not one of those that were tested."""
 
-    msg = 'The %(kind)s %(name)s cannot be read: %(reason)s. Known revisions: %(known)s'
+    msg = 'The %(name)s cannot be read: %(reason)s. Known revisions: %(known)s'
 
 
 def tables(columns: Mapping[str, Columns]) -> dict[str, sa.Table]:
@@ -126,4 +126,4 @@ def require(connection: sa.Connection, kind: str, name: str) -> None:
         if len(found) == 1 and found[0] in known:
             return
         reason = f'its schema has the revision {", ".join(found) or "none"}'
-    raise Unknown(kind=kind, name=name, reason=reason, known=', '.join(known))
+    raise Unknown(name=f'{kind} {name}'.strip(), reason=reason, known=', '.join(known))

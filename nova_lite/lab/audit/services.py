@@ -42,17 +42,19 @@ class Service:
         if self._endpoint is None:
             try:
                 found = self._adapter.get_endpoint()
-            except auth_exceptions.ClientException as error:
+            except (auth_exceptions.ClientException, OSError) as error:
                 raise self._unavailable(error) from error
             if found is not None:
                 base = found.rstrip('/')
                 self._endpoint = base if VERSION.search(base) else base + self._version
         return self._endpoint
 
-    def get(self, path: str, *, may_lack: bool = False, **params: typing.Any) -> Json:
-        """Return the decoded answer. Raise Unavailable.
+    def get(
+        self, path: str, key: str, *, may_lack: bool = False, **params: typing.Any
+    ) -> typing.Any:
+        """Return a value of the decoded answer. Raise Unavailable.
 
-        may_lack: whether the object may be deleted by now; then the answer is empty
+        may_lack: whether the object may be deleted by now; then the answer is {}
         """
         try:
             answer = self._adapter.get(
@@ -62,7 +64,7 @@ class Service:
                 endpoint_override=self.endpoint(),
                 raise_exc=False,
             )
-        except auth_exceptions.ClientException as error:
+        except (auth_exceptions.ClientException, OSError) as error:
             raise self._unavailable(error) from error
         if answer.status_code == 404 and may_lack:
             return {}
@@ -72,10 +74,10 @@ class Service:
                 reason += '. The user must be an administrator'
             raise self._unavailable(reason)
         try:
-            found: Json = answer.json()
-        except ValueError as error:
-            raise self._unavailable(f'GET {path} was not answered with JSON') from error
-        return found
+            return answer.json()[key]
+        except (KeyError, TypeError, ValueError) as error:
+            reason = f'GET {path} was not answered with JSON that has {key}. Check its endpoint'
+            raise self._unavailable(reason) from error
 
     def _unavailable(self, reason: object) -> exception.Unavailable:
         return exception.Unavailable(service=self._title, reason=reason)
@@ -86,7 +88,7 @@ def ports(neutron: Service) -> list[Json]:
     found: list[Json] = []
     marker: Json = {}
     while True:
-        page = neutron.get('/ports', fields=PORT_FIELDS, limit=PAGE, **marker)['ports']
+        page = neutron.get('/ports', 'ports', fields=PORT_FIELDS, limit=PAGE, **marker)
         if not page or page[0]['id'] in {port['id'] for port in found[:1]}:
             return found
         found += page
@@ -108,7 +110,7 @@ def _pages(cinder: Service, path: str, key: str) -> Iterator[Json]:
     known: set[str] = set()
     offset = 0
     while True:
-        page = cinder.get(path, all_tenants=1, limit=PAGE, offset=offset)[key]
+        page = cinder.get(path, key, all_tenants=1, limit=PAGE, offset=offset)
         if not page:
             return
         yield from (each for each in page if each['id'] not in known)
@@ -144,19 +146,20 @@ class PlacementReader:
                 continue
             aggregates = self._aggregates(uuid) if with_aggregates and uuid == root else frozenset()
             found.providers[uuid] = observed.Provider(each['name'], root, aggregates)
-            held = self._placement.get(f'/resource_providers/{uuid}/allocations', may_lack=True)
-            for consumer, holding in held.get('allocations', {}).items():
+            path = f'/resource_providers/{uuid}/allocations'
+            held = self._placement.get(path, 'allocations', may_lack=True)
+            for consumer, holding in held.items():
                 found.allocations.setdefault(consumer, {})[uuid] = holding['resources']
-            if not held.get('allocations'):
+            if not held:
                 self._unused[uuid] = generation, aggregates
         return found
 
     def _providers(self, **query: typing.Any) -> list[Json]:
-        found: list[Json] = self._placement.get('/resource_providers', **query)[
-            'resource_providers'
-        ]
+        found: list[Json] = self._placement.get(
+            '/resource_providers', 'resource_providers', **query
+        )
         return found
 
     def _aggregates(self, uuid: str) -> frozenset[str]:
-        answer = self._placement.get(f'/resource_providers/{uuid}/aggregates', may_lack=True)
-        return frozenset(answer.get('aggregates', ()))
+        path = f'/resource_providers/{uuid}/aggregates'
+        return frozenset(self._placement.get(path, 'aggregates', may_lack=True))

@@ -1,12 +1,16 @@
 """The settings of a nova: URLs of its databases, and clients of the services around it."""
 
 from collections.abc import Collection
+from collections.abc import Iterator
+import contextlib
 import dataclasses
+import re
 import typing
 
 from keystoneauth1 import adapter as adapters
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import loading
+from keystoneauth1 import session as sessions
 from oslo_config import cfg
 
 from nova_lite import exception
@@ -20,6 +24,9 @@ TYPES = {
     observed.NEUTRON: 'network',
     observed.CINDER: 'block-storage',
 }
+# In errors of oslo.config: the number of a line, and where a value is from.
+LINE = re.compile(r':(\d+), ')
+ORIGIN = re.compile(r' from LocationInfo\(.*\)(?= is not valid)')
 # Longest time to wait for an answer.
 ANSWER_S = 60
 CONNECTION = cfg.StrOpt('connection', secret=True)
@@ -62,7 +69,17 @@ def read(
     of_cloud: function that returns an adapter for a type of service, for --os-cloud; else the
         sections of the file are used
     """
-    conf = _conf(path)
+    with _refused(path):
+        conf = _conf(path)
+        return _read(conf, path, skipped, of_cloud)
+
+
+def _read(
+    conf: cfg.ConfigOpts,
+    path: str,
+    skipped: Collection[str],
+    of_cloud: typing.Callable[[str], adapters.Adapter] | None,
+) -> Settings:
     api_url = conf.api_database.connection
     if not api_url:
         reason = (
@@ -101,13 +118,28 @@ def _conf(path: str) -> cfg.ConfigOpts:
     conf.register_opts(CINDER, group=observed.CINDER)
     try:
         conf(args=[], project='nova', default_config_files=[path], default_config_dirs=[])
-    except cfg.ConfigFilesNotFoundError as error:
-        raise BadFile(path=path, reason='cannot be read. Name a nova.conf') from error
+    except (cfg.ConfigFilesNotFoundError, OSError) as error:
+        raise BadFile(path=path or "''", reason='cannot be read. Name a nova.conf') from error
+    return conf
+
+
+@contextlib.contextmanager
+def _refused(path: str) -> Iterator[None]:
+    """Raise BadFile in place of the errors of a file."""
+    try:
+        yield
     except UnicodeDecodeError as error:
         raise BadFile(path=path, reason='cannot be used: it is not text') from error
+    except cfg.ConfigFileParseError as error:
+        # The text of the error has the line, which may have a password.
+        number = LINE.search(str(error))
+        where = f'line {number[1]}' if number else 'a line'
+        reason = f'cannot be used: {where} is neither a [section] nor an option = value'
+        raise BadFile(path=path, reason=reason) from error
     except cfg.Error as error:
-        raise BadFile(path=path, reason=f'cannot be used: {error}') from error
-    return conf
+        text = ORIGIN.sub('', str(error))
+        reason = f'cannot be used: {text}. Correct the option; a $ in a value is written $$'
+        raise BadFile(path=path, reason=reason) from error
 
 
 def _adapter(conf: cfg.ConfigOpts, name: str, kind: str) -> adapters.Adapter | None:
@@ -128,10 +160,20 @@ def _adapter(conf: cfg.ConfigOpts, name: str, kind: str) -> adapters.Adapter | N
             options['interface'] = names[2]
         options['region_name'] = section.os_region_name or section.region_name
         if section.endpoint_template:
-            project = {'project_id': session.get_project_id() or ''}
-            options['endpoint_override'] = section.endpoint_template % project
+            options['endpoint_override'] = _filled(section.endpoint_template, session)
     else:
         options['interface'] = section.valid_interfaces or ['internal', 'public']
         options['region_name'] = section.region_name
     options.setdefault('endpoint_override', section.endpoint_override)
     return adapters.Adapter(session, **options)
+
+
+def _filled(template: str, session: sessions.Session) -> str:
+    """Return [cinder]endpoint_template with the project of a session."""
+    try:
+        return template % {'project_id': session.get_project_id() or ''}
+    except (auth_exceptions.ClientException, OSError) as error:
+        raise exception.Unavailable(service='[cinder]', reason=error) from error
+    except (KeyError, TypeError, ValueError) as error:
+        reason = '%(project_id)s is the one variable that it may have'
+        raise BadFile(path='[cinder]endpoint_template', reason=f'is malformed: {reason}') from error

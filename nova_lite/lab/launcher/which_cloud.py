@@ -108,7 +108,7 @@ def of(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Clo
         return by_option(args.state_dir, deployed=False)
     if args.config_dir is not None:
         return by_option(args.config_dir, deployed=True)
-    if getattr(args, 'os_cloud', None) or getattr(args, 'nova', None):
+    if getattr(args, 'os_cloud', None) or getattr(args, 'nova', None) is not None:
         return None
     found = implied(environ)
     directory, source = found.directory, found.source

@@ -36,7 +36,15 @@ class TemplateTest(testtools.TestCase):
         self.assertEqual('sqlite:////a/b', self.resolved('{scheme}:///{path}', 'sqlite:////a/b'))
 
     def test_errors_have_no_secret(self):
-        for template, main in (('{nosuch}', BASE), ('{scheme', BASE), ('{scheme}://', '')):
+        for template, main in (
+            ('{nosuch}', BASE),
+            ('{scheme', BASE),
+            ('{scheme}://', ''),
+            ('mysql://u:a{s3kret}@h/n', BASE),
+            ('{hostname.s3kret}', BASE),
+            ('{scheme}://', 'mysql://u:s3kret/1@h/n'),
+            ('{scheme}://', 'mysql://u:s3kret[@h/n'),
+        ):
             error = self.assertRaises(databases.BadUrl, self.resolved, template, main)
             self.assertIn('the database of cell1', str(error))
             self.assertNotIn('s3kret', str(error))
@@ -70,11 +78,32 @@ class DatabaseTest(testtools.TestCase):
             error = self.assertRaises(databases.BadUrl, databases.Database, url, 'it')
             self.assertNotIn('s3kret', str(error))
 
+    def test_parameters_of_urls(self):
+        url = 'mysql+pymysql://u:s3kret@127.0.0.1:1/n?'
+        for name, value in (('nosuch', 1), ('charset', 'none'), ('ssl_ca', '/nowhere')):
+            database = databases.Database(f'{url}{name}={value}', 'it')
+            error = self.assertRaises(databases.BadUrl, database.read, lambda connection: None)
+            self.assertIn(f'Check the parameters of the URL: {name}', str(error))
+            self.assertNotIn('s3kret', str(error))
+        # DevStack counts queries by a plugin that is installed only there.
+        database = databases.Database(f'{url}charset=utf8&plugin=dbcounter', 'it')
+        self.assertRaises(exception.Unavailable, database.read, lambda connection: None)
+
+    def test_cells_without_name_or_url(self):
+        self.nova.run('api', "UPDATE cell_mappings SET name = NULL WHERE name = 'cell1'")
+        self.nova.add('cell2', 'instances', uuid=base.SERVER, vm_state='active', hidden=False)
+        [finding] = self.audit()[0].findings
+        self.assertIn('in each of cell1-uuid, cell2', finding.detail)
+        self.nova.run('api', 'UPDATE cell_mappings SET database_connection = NULL')
+        error = self.assertRaises(databases.BadUrl, self.audit)
+        self.assertIn('the database of cell cell0: its URL is malformed', str(error))
+
     def test_unknown_revisions_are_refused(self):
         for name in ('api', 'cell1'):
             self.nova.run(name, "UPDATE alembic_version SET version_num = 'ffffffffffff'")
             error = self.assertRaises(schema.Unknown, self.audit)
             self.assertIn('ffffffffffff', str(error))
+            self.assertNotIn('  ', str(error))
             self.assertIn(
                 schema.REVISIONS[schema.API if name == 'api' else schema.CELL][-1], str(error)
             )
@@ -112,6 +141,12 @@ class DatabaseTest(testtools.TestCase):
             self.assertIn(service, str(error))
             self.assertIn(text, str(error))
 
+    def test_answers_of_something_else(self):
+        for answer in ({}, [], {'versions': []}):
+            self.nova.services.answer = lambda _path, _query, answer=answer: answer
+            error = self.assertRaises(exception.Unavailable, self.audit)
+            self.assertIn('Check its endpoint', str(error))
+
     def test_a_provider_may_be_deleted_in_between(self):
         for kind in ('allocations', 'aggregates'):
             path = f'/resource_providers/{base.OTHER_NODE}/{kind}'
@@ -147,6 +182,45 @@ class DatabaseTest(testtools.TestCase):
         self.assertNotIn(
             f'/resource_providers/{base.OTHER_NODE}/allocations', self.nova.services.asked
         )
+
+
+class NovaConfTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.nova = self.useFixture(base.Nova())
+        self.sound = pathlib.Path(self.nova.conf).read_text()
+
+    def refused(self, text):
+        """Return why a nova.conf is refused."""
+        pathlib.Path(self.nova.conf).write_text(text)
+        code, out, errors = commands.run('verify', '--nova', self.nova.conf, '--settle', '0')
+        self.assertEqual((2, ''), (code, out))
+        self.assertNotIn('s3kret', errors)
+        return errors.splitlines()[-1]
+
+    def test_lines(self):
+        for text in ('  mysql://u:s3kret@h/n', 'a = s3kret', '[api', '[a]\ns3kret'):
+            self.assertIn('neither a [section] nor an option', self.refused(text))
+        self.assertIn('line 2 is', self.refused('[a]\ns3kret'))
+
+    def test_values(self):
+        text = self.refused('[api_database]\nconnection = mysql://u:s3kret$x@h/n')
+        self.assertIn('a $ in a value is written $$', text)
+        text = self.refused(f'{self.sound}timeout = soon')
+        self.assertIn('option timeout is not valid', text)
+        for template in ('http://h/%(nosuch)s', 'http://h/%'):
+            text = self.refused(f'{self.sound}endpoint_template = {template}')
+            self.assertIn('[cinder]endpoint_template is malformed', text)
+        text = self.refused(f'{self.sound}endpoint_override = https://127.0.0.1:1\ncafile = /none')
+        self.assertIn('Cinder is not available', text)
+
+    def test_no_file(self):
+        names = {'': "''", self.nova.directory: self.nova.directory, '/nowhere': '/nowhere'}
+        for path, name in names.items():
+            code, _out, errors = commands.run('verify', '--nova', path)
+            self.assertEqual(2, code)
+            self.assertIn(f'{name} cannot be read. Name a nova.conf', errors)
+            self.assertNotIn('Cloud in', errors)
 
 
 class AmountsTest(testtools.TestCase):
