@@ -19,7 +19,7 @@ OFF = 'unit/compute/test_audit.py', 'test_runs_though_shelved'
 STRANGERS = 'functional/test_dead_hosts.py', 'test_unshelved_to_a_host_that_is_lost'
 DEPARTED = 'unit/compute/test_audit.py', 'test_departed_guest_goes_when_its_move_is_over'
 # A host ends what a move has left half done of its own servers (compute.move_audit).
-AWAITED = 'unit/compute/test_move_audit.py', 'test_a_guest_awaited_in_vain_is_dropped'
+AWAITED = 'unit/compute/test_move_audit.py', 'test_a_guest_of_an_earlier_move_is_dropped'
 BACK = 'unit/compute/test_move_audit.py', 'test_a_guest_that_had_left_is_back_and_off'
 COPIED = 'functional/test_live_kills.py', 'test_the_source_is_down_for_too_long_while_it_copies'
 # The server is in error, and its user decides.
