@@ -67,9 +67,8 @@ def wrong_host(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
         own = _node_of(snapshot, row)
         for root, providers in _roots(snapshot, row.uuid).items():
             if root != own and (row.uuid, root) not in left:
-                names = ', '.join(sorted(name for _uuid, name in providers))
-                detail = f'is on {row.host} ({row.node}) and holds resources of {names}'
-                for uuid, _name in providers:
+                for uuid, name in providers:
+                    detail = f'is on {row.host} ({row.node}) and holds resources of {name}'
                     yield Violation(f'server {row.uuid}', detail, server=row.uuid, provider=uuid)
 
 
@@ -102,7 +101,8 @@ def orphaned(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     }
     for consumer in sorted(_consumers(snapshot) - known):
         for provider, held in _held(snapshot, consumer).items():
-            detail = f'is neither a server nor a migration, and holds {_sorted(held)}'
+            what = _of_provider(snapshot, provider, held)
+            detail = f'is neither a server nor a migration, and holds {what}'
             yield Violation(f'consumer {consumer}', detail, provider=provider)
 
 
@@ -120,7 +120,8 @@ def migration_over(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     for consumer in sorted(_consumers(snapshot) & over.keys()):
         row = over[consumer]
         for provider, held in _held(snapshot, consumer).items():
-            detail = f'of server {row.instance_uuid} is {row.status} and holds {_sorted(held)}'
+            what = _of_provider(snapshot, provider, held)
+            detail = f'of server {row.instance_uuid} is {row.status} and holds {what}'
             yield Violation(f'migration {consumer}', detail, provider=provider)
 
 
@@ -179,6 +180,11 @@ def _comparable(held: Mapping[str, int]) -> dict[str, int]:
     found = {'VCPU': sum(held.get(name, 0) for name in CPUS)}
     found |= {name: held.get(name, 0) for name in ('MEMORY_MB', DISK)}
     return {name: amount for name, amount in found.items() if amount}
+
+
+def _of_provider(snapshot: Snapshot, uuid: str, held: Mapping[str, int]) -> str:
+    assert snapshot.placement is not None
+    return f'{_sorted(held)} of {snapshot.placement.providers[uuid].name}'
 
 
 def _sorted(amounts: Mapping[str, int]) -> dict[str, int]:

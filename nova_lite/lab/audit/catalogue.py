@@ -209,10 +209,10 @@ def every() -> Iterator[Invariant]:
 
 
 class Checker:
-    """Checks snapshots. remedies: {(id, object): command or advice}, of all snapshots"""
+    """Checks snapshots. remedies: {finding: command or advice}, of all snapshots"""
 
     def __init__(self) -> None:
-        self.remedies: dict[tuple[str, str], str] = {}
+        self.remedies: dict[findings.Finding, str] = {}
 
     def check(
         self, snapshot: observed.Snapshot, ages: age_limits.AgeLimits
@@ -220,5 +220,6 @@ class Checker:
         """Yield every violation of the invariants whose service was asked."""
         for invariant in every():
             for seen in invariant.check(snapshot, ages):
-                self.remedies[invariant.id, seen.what] = invariant.remedy(seen)
-                yield findings.Finding(invariant.id, seen.what, seen.detail)
+                finding = findings.Finding(invariant.id, seen.what, seen.detail)
+                self.remedies[finding] = invariant.remedy(seen)
+                yield finding

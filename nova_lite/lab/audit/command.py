@@ -72,7 +72,7 @@ def _as_json(
     found = json.loads(verdicts.as_json(verdict))
     del found['explained']
     for each in (*found['findings'], *found['unsettled']):
-        each['remedy'] = checker.remedies[each['invariant'], each['what']]
+        each['remedy'] = checker.remedies[findings.Finding(**each)]
     return json.dumps({**found, 'not_checked': not_checked}, indent=2)
 
 
@@ -80,6 +80,6 @@ def _as_text(verdict: settling.Verdict, checker: catalogue.Checker) -> str:
     lines = []
     for finding in verdict.findings:
         lines.append('  '.join(finding))
-        lines.append(f'    {checker.remedies[finding.invariant, finding.what]}')
+        lines.append(f'    {checker.remedies[finding]}')
     lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
     return '\n'.join([*lines, verdicts.ending(verdict)])

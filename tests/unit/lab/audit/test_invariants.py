@@ -197,6 +197,29 @@ class InvariantsTest(testtools.TestCase):
         self.assertEqual(set(), self.audit()[0], self.found)
         self.assertEqual({'GET'}, self.nova.services.methods)
 
+    def test_each_provider_has_its_command(self):
+        uuids = (base.NODE, base.OTHER_NODE)
+        for uuid in uuids:
+            self.nova.services.allocations[uuid] = {base.GONE: {'VCPU': 1}}
+        _migration(self.nova, status='error')
+        for uuid in uuids:
+            self.nova.services.allocations[uuid][base.MOVE] = {'VCPU': 1}
+        nested = {'uuid': 'nested', 'name': 'nested', 'root_provider_uuid': base.OTHER_NODE}
+        self.nova.services.providers['nested'] = {**nested, 'generation': 1}
+        for uuid in (base.OTHER_NODE, 'nested'):
+            self.nova.services.allocations.setdefault(uuid, {})[base.SERVER] = {'VCPU': 1}
+        _ids, checker = self.audit()
+        for invariant, providers in (
+            ('P3', (base.OTHER_NODE, 'nested')),
+            ('P5', uuids),
+            ('P6', uuids),
+        ):
+            found = [each for each in self.found if each.invariant == invariant]
+            self.assertEqual(2, len(found), self.found)
+            for provider in providers:
+                [finding] = [each for each in found if provider in each.detail]
+                self.assertIn(provider, checker.remedies[finding])
+
     def test_every_invariant_has_a_damage(self):
         self.assertEqual([each.id for each in catalogue.every()], list(DAMAGES))
 

@@ -168,7 +168,10 @@ class DatabaseTest(testtools.TestCase):
         self.assertEqual(1, code, errors)
         self.assertNotIn('not checked', errors)
         self.assertIn('P1  server a-server', out)
-        self.assertIn('    nova-manage placement heal_allocations --instance a-server', out)
+        command = 'nova-manage placement heal_allocations --instance a-server'
+        self.assertIn(f'    {command}', out)
+        _code, out, _errors = commands.run(*argv, '--json')
+        self.assertIn(command, [each['remedy'] for each in json.loads(out)['findings']])
 
     def test_a_later_reading_asks_for_changed_providers(self):
         service = settings.read(self.nova.conf).services['placement']
