@@ -159,21 +159,37 @@ class Volumes:
 
         The record of the server may already name it.
         """
-        scope, reserved = self.scope, self.reserved
-        if scope.repeated:
-            neighbours.drop_foreign(scope, scope.devices(), reserved=reserved)
+        scope, reserved, lost = self.scope, self.reserved, device.attachment_id
+        former, _lost = reserved.get(device.uuid, (lost, None))
+        named, new = lost, None
+        recorded = self._recorded(device) if scope.repeated else None
+        if recorded is not None and recorded.attachment_id not in (None, former, lost):
+            named = recorded.attachment_id
+            # The process that attached the disk was killed before it wrote the journal.
+            new = named if neighbours.is_attached(scope, recorded) else None
+        new = new or self._attach(device)
+        scope.results[self._name] = {**reserved, device.uuid: [former, new]}
+        scope.present.write(move_records.replace_attachment, device.uuid, named, new)
+
+    def _recorded(self, device: block_device.BlockDevice) -> block_device.BlockDevice | None:
+        """Return a block device as it is recorded now. Delete attachments that nothing names."""
+        devices = self.scope.present.devices()
+        neighbours.drop_foreign(self.scope, devices, reserved=self.reserved)
+        return next((each for each in devices if each.uuid == device.uuid), None)
+
+    def _attach(self, device: block_device.BlockDevice) -> str:
         LOG.warning(
             'Volume %s of server %s has lost its attachment. Attaching it again',
             device.volume_id,
-            scope.instance_uuid,
+            self.scope.instance_uuid,
         )
         connector = None if self._dest is None else self._connector(self._dest)
-        name = device.get('device_name')
-        new = neighbours.attach(scope, device.volume_id, connector=connector, mountpoint=name)
-        lost = device.attachment_id
-        former, _lost = reserved.get(device.uuid, (lost, None))
-        scope.results[self._name] = {**reserved, device.uuid: [former, new]}
-        scope.present.write(move_records.replace_attachment, device.uuid, lost, new)
+        return neighbours.attach(
+            self.scope,
+            device.volume_id,
+            connector=connector,
+            mountpoint=device.get('device_name'),
+        )
 
     def drop_new(self) -> None:
         """Delete all attachments that no block device names."""

@@ -7,6 +7,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.moves import detach_volume
 from nova_lite.moves import kinds
+from nova_lite.moves import move_records
 from nova_lite.moves import resize
 from nova_lite.moves import revert
 from nova_lite.moves import steps
@@ -205,6 +206,21 @@ class RootStepTest(RootCase):
         step.do()
         listed = self.cell.volume.list_attachments(None, self.server)
         self.assertEqual(1, len([e for e in listed if e['volume_id'] == self.lost.volume_id]))
+
+    def test_killed_after_it_was_recorded(self):
+        """The journal does not have the attachment that the record has: no other one is made."""
+        made = self.resize()
+        self.do(made, moves_base.until(made, resize.FINISH))
+        self.take()
+        new = self.cell.volume.create_attachment(
+            None, self.lost.volume_id, self.server, connector={'host': moves_base.DEST}
+        )
+        device = next(each for each in self.cell.devices(self.server) if each.boot_index == 0)
+        self.cell.db.write(
+            move_records.replace_attachment, device.uuid, device.attachment_id, new['id']
+        )
+        self.do(made, moves_base.since(made, resize.FINISH), times=2)
+        self.check_attached()
 
     def test_another_server_has_it(self):
         made, step = self.claim()
