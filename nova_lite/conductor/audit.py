@@ -83,7 +83,6 @@ class Audit:
                 self._attempt(self._rescheduler.take_up, row)
         for row in hostless:
             if row.task_state == states.TaskState.DELETING:
-                LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
                 self._attempt(self._delete, row)
         if incomplete:
             LOG.info('Ending unfinished migrations of deleted servers: %s', incomplete)
@@ -101,6 +100,10 @@ class Audit:
             repair(row)
 
     def _delete(self, row: rows.Row) -> None:
+        """Delete a server, unless its state was reset."""
+        if not self._read(searches.is_still, row):
+            return
+        LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
         ctxt = context.admin()
         found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [device._mapping for device in found]

@@ -7,8 +7,11 @@ import contextlib
 import typing
 
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
 
@@ -46,3 +49,14 @@ def each(cells: Iterable[C], look: Callable[[C], object], *, what: str) -> None:
     for cell in cells:
         with going_on('Skipping cell %s in the search for %s', cell.name, what):
             look(cell)
+
+
+def is_still(connection: sa.Connection, row: rows.Row) -> bool:
+    """Return whether a server has the host and the task with which a search has found it.
+
+    The search may have worked at other servers since.
+    """
+    found = instances.find(connection, row.uuid)
+    if found is None or found.deleted:
+        return False
+    return (found.host, found.task_state) == (row.host, row.task_state)

@@ -34,6 +34,28 @@ class DeletionTest(base.CellConductorTestCase):
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual(['done'], list(self.cell.image.images))
 
+    def test_of_a_server_whose_state_is_reset_meanwhile(self):
+        """An administrator resets the state of a server while the audit deletes another one."""
+        uuids = [self.server(host=None)[1] for _number in range(2)]
+        for uuid in uuids:
+            self.cell.ask(uuid, 'delete', 'deleting')
+        delete, freed = self.cell.placement.delete_allocations, []
+
+        def reset_then_delete(ctxt, consumer, **options):
+            freed.append(consumer)
+            for uuid in uuids:
+                if uuid not in freed:
+                    self.cell.db.write(instances.force, uuid, {'task_state': None})
+            return delete(ctxt, consumer, **options)
+
+        self.cell.placement.delete_allocations = reset_then_delete
+        db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
+        audit = audit_module.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
+        self.clock.advance(1)
+        audit.run()
+        self.assertEqual(1, len(freed))
+        self.assertEqual(freed, [uuid for uuid in uuids if self.cell.row(uuid).deleted])
+
 
 class EpochsTest(base.CellConductorTestCase):
     def test_old_ones_are_forgotten_once_an_hour(self):

@@ -4,6 +4,7 @@ import testscenarios
 
 from nova_lite import context
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.superconductor import manager as super_module
 from nova_lite.superconductor.audits import disposals
@@ -80,3 +81,24 @@ class LostHostTest(testscenarios.WithScenarios, base.Case):
         self.pass_time()
         self.disposals.run()
         self.assertFalse(self.api.row(self.server).deleted)
+
+    def test_reset_meanwhile(self):
+        """An administrator resets the state of a server while the audit deletes another one."""
+        other = self.api.add_server()
+        self.ok('DELETE', f'/servers/{other}', code=204)
+        self.pass_time()
+        placement = self.api.neighbours.placement
+        delete = placement.delete_allocations
+
+        def reset_then_delete(ctxt, consumer, **options):
+            reset = other if consumer == self.server else self.server
+            if not placement.released:
+                self.cell.db.write(instances.force, reset, {'task_state': None})
+            return delete(ctxt, consumer, **options)
+
+        placement.delete_allocations = reset_then_delete
+        self.disposals.run()
+        rows = [self.api.row(uuid) for uuid in (self.server, other)]
+        deleted = [row.uuid for row in rows if row.deleted]
+        self.assertEqual(1 if self.gone else 0, len(deleted))
+        self.assertEqual(deleted, [*placement.released])
