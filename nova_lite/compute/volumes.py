@@ -104,7 +104,7 @@ class Volumes:
         An administrator may have deleted the attachment in the volume service. The disk may lack a
         connection because a revert has failed. Raise VolumeNotFound or VolumeNotUsable, if the
         volume was deleted, is in error or belongs to another server. If the volume service does
-        not answer, the connection on record is used.
+        not tell the attachments, the connection on record is used.
         """
         root = next((device for device in self.devices if device.get('boot_index') == 0), None)
         if root is None or not root.get('volume_id'):
@@ -112,7 +112,7 @@ class Volumes:
         uuid = self._instance.uuid
         try:
             listed = self._site.volume.list_attachments(self._ctxt, uuid)
-        except exception.Unavailable as error:
+        except exception.NovaLiteError as error:
             if not root.get('connection_info'):
                 raise
             LOG.warning('Rebooting server %s with the known root disk: %s', uuid, error)

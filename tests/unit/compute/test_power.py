@@ -261,8 +261,14 @@ class TestHardReboot(Base):
 
     def test_volume_service_does_not_answer(self):
         """The host uses the connection that it knows."""
+        self.check_unknown(exception.Unavailable(service='volume', reason='it does not answer'))
+
+    def test_volume_service_refuses(self):
+        self.check_unknown(exception.NeighbourForbids(service='volume', reason='its policy'))
+
+    def check_unknown(self, error):
+        """Check a reboot whose host cannot read the attachments."""
         root = self.root()
-        error = exception.Unavailable(service='The volume service', reason='it does not answer')
         self.cell.volume.fail('list_attachments', error)
         self.act('reboot_hard')
         self.check('reboot_hard')
