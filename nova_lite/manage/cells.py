@@ -26,6 +26,8 @@ BUS = command.option(
 DATABASE = command.option(
     '--database_connection', metavar='URL', help='URL of the database of the cell'
 )
+# Columns of a mapping that no other cell may have, in the order of `cell_urls.check`.
+URLS = ('transport_url', 'database_connection')
 SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
 COLUMNS = {
     'name': 'Name',
@@ -139,7 +141,8 @@ def update_cell(deployment: command.Deployment, args: command.Args) -> int:
         return 5
     values = _changes(deployment, args, row)
     try:
-        cell_urls.check(deployment, values['transport_url'], values['database_connection'])
+        if any(getattr(row, name) != values[name] for name in URLS):
+            cell_urls.check(deployment, *(values[name] for name in URLS))
         deployment.api_db.write(_update, row.uuid, values)
     except Clash as error:
         print(error)
@@ -263,9 +266,7 @@ def _update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
 def _refuse_clash(connection: sa.Connection, values: rows.Values, uuid: str) -> None:
     """Raise Clash if a cell other than `uuid` has the bus or the database of `values`."""
     for row in cell_mappings.every(connection):
-        if row.uuid != uuid and any(
-            getattr(row, name) == values[name] for name in ('transport_url', 'database_connection')
-        ):
+        if row.uuid != uuid and any(getattr(row, name) == values[name] for name in URLS):
             raise Clash(name=row.name, uuid=row.uuid)
 
 

@@ -73,6 +73,14 @@ class CellsTest(CellTest):
         self.cell('map_cell0', '--database_connection', 'garbage', code=255)
         self.assertEqual({'cell1'}, set(self.cells()))
 
+    def test_a_cell_whose_url_is_of_no_use(self):
+        """An earlier release has stored it: the cell can be disabled and renamed."""
+        uuid, url = self.cell_uuid, 'foo://other'
+        self.api_db.write(cell_mappings.update, uuid, {'transport_url': url})
+        argv = ('--cell_uuid', uuid, '--transport-url', url)
+        self.cell('update_cell', *argv, '--name', 'new', '--disable')
+        self.assertTrue(self.cells()['new'].disabled)
+
     def test_templates(self):
         """A daemon that has a URL of its own fills them."""
         argv = (
