@@ -1,15 +1,20 @@
-"""Each how-to ends with the tests that run it."""
+"""Each how-to ends with the tests that run it; pages name clouds that exist."""
 
 import pathlib
 import re
 
 import testtools
 
+from nova_lite.lab.launcher import client_connections
+
 ROOT = pathlib.Path(__file__).parents[2]
 # It compares tools, and has nothing to run.
 COMPARISON = 'which-tool.rst'
 HEADING = re.compile(r'^(.+)\n=+$', re.MULTILINE)
 FILE = re.compile(r'``(tests/[\w/.]+)``')
+CLOUD = re.compile(r'--os-cloud ([a-z-]+)')
+# Those of `nova-lite up`, and one of a reader.
+CLOUDS = {client_connections.ADMIN, client_connections.DEMO, 'production'}
 
 
 class HowtosTest(testtools.TestCase):
@@ -24,3 +29,8 @@ class HowtosTest(testtools.TestCase):
             named = FILE.findall(text, last.end())
             self.assertNotEqual([], named, page.name)
             self.assertEqual([], [each for each in named if not (ROOT / each).exists()], page.name)
+
+    def test_clouds_of_clients_exist(self):
+        pages = [ROOT / 'README.rst', *(ROOT / 'doc/source').rglob('*.rst')]
+        named = {cloud for page in pages for cloud in CLOUD.findall(page.read_text())}
+        self.assertEqual(CLOUDS, named)
