@@ -145,13 +145,15 @@ def as_dict(flavor: rows.Row) -> Flavor:
     return {name: getattr(flavor, name) for name in FLAVOR_FIELDS}
 
 
-def with_devices(req: request.Request, flavor: rows.Row) -> Flavor:
+def with_devices(req: request.Request, flavor: rows.Row, former: Flavor | None = None) -> Flavor:
     """Return a flavor for the record of a server that gets it, with its requests for PCI devices.
 
+    former: the flavor of a server that is resized
     Raise Invalid for an alias that [pci]alias does not have.
     """
     found = as_dict(flavor)
     if (flavor.extra_specs or {}).get(pci.ALIAS) is None:
         return found
-    devices = pci.resolve(flavor.extra_specs, pci.aliases(req.conf.pci.alias))
+    held = (former or {}).get('devices') or ()
+    devices = pci.resolve(flavor.extra_specs, pci.aliases(req.conf.pci.alias), held)
     return {**found, 'devices': devices} if devices else found

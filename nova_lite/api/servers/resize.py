@@ -68,7 +68,7 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     size = quota.size_of(create_flavor.as_dict(flavor))
     # The quota is decided when the saga is recorded; this check keeps the order of nova.
     req.app.api_db.read(quota.admit_growth, req.conf, row, size)
-    wanted = create_flavor.with_devices(req, flavor)
+    wanted = create_flavor.with_devices(req, flavor, row.flavor)
     create_flavor.check(
         req,
         wanted,

@@ -85,6 +85,7 @@ class Request:
 
     policy: the NUMA affinity
     kept_policy: the one that flavor and alias ask for without the image; a rebuild keeps it
+    change: number of the resize by which the server got its flavor, see `resolve`
     """
 
     name: str
@@ -92,6 +93,7 @@ class Request:
     specs: tuple[Spec, ...]
     policy: str = LEGACY
     kept_policy: str = LEGACY
+    change: int = 0
 
     def fits(self, device: pci.Device) -> bool:
         return any(spec.fits(device) for spec in self.specs)
@@ -104,7 +106,9 @@ class Request:
     @property
     def kept(self) -> tuple[object, ...]:
         """Return what a rebuild keeps, and only a resize changes. Plain values."""
-        return self.name, self.count, self.kept_policy, [spec.kept for spec in self.specs]
+        specs = [spec.kept for spec in self.specs]
+        changes = (self.change,) if self.change else ()
+        return self.name, self.count, self.kept_policy, specs, *changes
 
 
 class PciInvalidAlias(exception.Invalid):
@@ -188,11 +192,18 @@ def _require_known(values: Plain) -> None:
             raise PciInvalidAlias(reason=f'{values[key]!r} is not one of {list(allowed)}')
 
 
-def resolve(specs: asked.Values, known: Mapping[str, Plain]) -> list[Plain]:
+def resolve(
+    specs: asked.Values, known: Mapping[str, Plain], former: Iterable[Plain] = ()
+) -> list[Plain]:
     """Return the requests of a flavor's extra specs, for records.
 
-    known: see `aliases`. Raise PciRequestAliasNotDefined or PciAliasCountInvalid.
+    known: see `aliases`
+    former: requests of the flavor before a resize. The new ones have another number, so that the
+        server holds the devices of both flavors until the resize ends, on the same host as well
+    Raise PciRequestAliasNotDefined or PciAliasCountInvalid.
     """
+    change = max((each.get('change', 0) + 1 for each in former), default=0)
+    more = {'change': change} if change else {}
     text = specs.get(ALIAS)
     if text is None:
         return []
@@ -204,7 +215,7 @@ def resolve(specs: asked.Values, known: Mapping[str, Plain]) -> list[Plain]:
         if len(counts) != 1 or not re.fullmatch('[0-9]{1,9}', counts[0]):
             raise refusals.PciAliasCountInvalid(alias=request)
         if int(counts[0]):
-            found.append({**known[name], 'count': int(counts[0])})
+            found.append({**known[name], 'count': int(counts[0]), **more})
     return found
 
 
@@ -222,6 +233,7 @@ def requests(guest: asked.Asked, asked_policy: str | None) -> tuple[Request, ...
             specs=tuple(map(Spec.of, plain['specs'])),
             policy=asked_policy or plain['numa_policy'],
             kept_policy=guest.spec(_AFFINITY) or plain['numa_policy'],
+            change=plain.get('change', 0),
         )
         for plain in guest.devices
     )

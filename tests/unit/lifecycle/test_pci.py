@@ -156,6 +156,16 @@ class RequestTest(testtools.TestCase):
         known.add(guest('gpu:1', GPU, specs={'hw:pci_numa_affinity_policy': 'socket'}).request)
         self.assertEqual(7, len(known))
 
+    def test_a_resize_is_another_request(self):
+        """A server holds the devices of both flavors until its resize ends."""
+        specs, names, devices = {pci.ALIAS: 'gpu:1'}, [], ()
+        for _resize in range(3):
+            devices = pci.resolve(specs, of(GPU), devices)
+            asked = constraints.Asked(1, 64, specs, {}, '', '', '', devices=devices)
+            names.append(constraints.of(asked).request)
+        self.assertEqual(guest('gpu:1', GPU).request, names[0])
+        self.assertEqual(3, len(set(names)))
+
     def test_a_policy_of_the_image_does_not_change_the_name(self):
         """A rebuild may bring another image, and keeps the devices."""
         rebuilt = guest('gpu:1', GPU, hw_pci_numa_affinity_policy='socket')

@@ -1,0 +1,54 @@
+"""PCI devices in placement: resizes on one host."""
+
+import typing
+
+from tests.functional import test_pci
+from tests.sim.cases import loading
+
+load_tests = loading.load_tests
+
+
+class OneHostCase(test_pci.PlacementCase):
+    """A host with three GPUs, whose servers may be resized on it."""
+
+    DEFAULT: typing.ClassVar = {'allow_resize_to_same_host': True}
+
+    def resizes(self):
+        """A server holds the devices of both flavors until its resize ends, as in nova."""
+        self.flavor('same', 'gpu:1', cpu_policy='shared')
+        server = self.cloud.boot(flavor='gpu')
+        host, before = self.has(server, 1)
+        for action, status in (('revertResize', 202), ('confirmResize', 204)):
+            self.moving.resize(server, 'same')
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+            self.assertEqual(2, len(self.held(host)[server.id]))
+            migration = self.moving.migration(server)['uuid']
+            for consumer in (server.id, migration):
+                self.assertEqual({host: 1}, self.allocated(consumer))
+            self.assertEqual([], self.cloud.findings())
+            self.end_resize(server, action, status)
+            kept = self.has(server, 1) == (host, before)
+            self.assertEqual(status == 202, kept)
+        for name in ('a', 'b'):
+            self.has(self.cloud.boot(name, flavor='gpu'), 1)
+
+
+class SameHostTest(OneHostCase):
+    settings = {
+        **test_pci.PlacementCase.settings,
+        'hosts': 1,
+        'options': {**test_pci.PlacementCase.settings['options'], 'DEFAULT': OneHostCase.DEFAULT},
+    }
+
+    def test_resizes(self):
+        self.resizes()
+
+
+class HealedSameHostTest(OneHostCase):
+    settings = {
+        **SameHostTest.settings,
+        'options': {**test_pci.HealingTest.settings['options'], 'DEFAULT': OneHostCase.DEFAULT},
+    }
+
+    def test_resizes(self):
+        self.resizes()
