@@ -1,8 +1,10 @@
 """PCI devices in placement: the providers of a host, and the allocations of its guests."""
 
+from collections.abc import Collection
 from collections.abc import Iterable
 
 import os_traits
+from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
@@ -14,8 +16,10 @@ from nova_lite.compute import site
 from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import instance as objects
+from nova_lite.virt import model
 from nova_lite.virt import pci
 
+LOG = log.getLogger(__name__)
 TRAITS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE,)
 
 
@@ -62,3 +66,49 @@ def heal(
     if not site.placement.claim(context.admin(), consumer, {'allocations': more}):
         site.claims.settle(node, instance.uuid)
         raise exception.NoCapacity(reason=f'placement does not offer the devices of {node}')
+
+
+def heal_guests(site: site.Site, node: str) -> None:
+    """Allocate the devices of guests that got them before placement knew the devices of a node.
+
+    A server that moves is healed by its next move. A failure is logged: the next start of the
+    compute tries again.
+    """
+    provider, devices = site.inventory.provider(node), site.hardware.placed(node)
+    if provider is None or not devices:
+        return
+    try:
+        guests = site.driver.list_guests(node)
+    except exception.NovaLiteError as error:
+        LOG.warning('Cannot allocate the PCI devices of guests of node %s: %s', node, error)
+        return
+    known = placed_devices.providers(provider, devices)
+    for guest in guests:
+        numa = guest.spec.numa
+        if guest.role is model.Role.RESIDENT and numa is not None and numa.devices:
+            addresses = {address for _name, address in numa.devices}
+            missing = placed_devices.allocations(provider, devices, addresses)
+            _heal_guest(site, guest.uuid, node=provider, known=known, missing=missing)
+
+
+def _heal_guest(
+    site: site.Site,
+    guest: str,
+    *,
+    node: str,
+    known: Collection[str],
+    missing: holdings.Allocations,
+) -> None:
+    """Add missing allocations of a guest that has some of a node, but none of its devices."""
+    try:
+        held = site.placement.holding(context.admin(), guest)
+        if not missing or node not in held.allocations or held.of(known):
+            return
+        consumer = placements.Consumer(guest, held.project_id, held.user_id)
+        wanted = holdings.as_request(missing)
+        if site.placement.claim(context.admin(), consumer, {'allocations': wanted}):
+            LOG.info('Allocated the PCI devices that server %s holds', guest)
+        else:
+            LOG.warning('Other servers have allocated PCI devices that server %s holds', guest)
+    except exception.NovaLiteError as error:
+        LOG.warning('Cannot allocate the PCI devices of server %s: %s', guest, error)

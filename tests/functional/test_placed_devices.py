@@ -1,5 +1,6 @@
-"""PCI devices in placement: resizes on one host."""
+"""PCI devices in placement: servers that were there before, and resizes on one host."""
 
+import json
 import typing
 
 from tests.functional import test_pci
@@ -52,3 +53,26 @@ class HealedSameHostTest(OneHostCase):
 
     def test_resizes(self):
         self.resizes()
+
+
+class SwitchedOnTest(test_pci.PlacementCase):
+    """Placement learns of the devices when servers hold some already."""
+
+    settings = {
+        **test_pci.PlacementCase.settings,
+        'hosts': 1,
+        'options': {
+            'pci': {
+                'alias': json.dumps({'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330'}),
+                'device_spec': json.dumps({'vendor_id': '10de', 'resource_class': 'gpu'}),
+            },
+            'filter_scheduler': test_pci.FILTERS,
+        },
+    }
+
+    def test_servers_get_their_allocations(self):
+        server = self.cloud.boot(flavor='gpu')
+        self.assertEqual({}, self.allocated(server.id))
+        self.cloud.restart(pci={'report_in_placement': True})
+        self.has(server, 1)
+        self.has(self.cloud.boot('two', flavor='two'), 2)
