@@ -283,7 +283,7 @@ def _with_nodes(
     parts = [part for claim in held.values() for part in claim.numa]
     rooms = fitting.rooms(ask.host, parts)
     if ask.given is not None:
-        rooms = ask.given.limit(rooms)
+        rooms = ask.given.limit(rooms, ports)
     if own is not None:
         found = fitting.fit_beside(rooms, ports, own)
     else:

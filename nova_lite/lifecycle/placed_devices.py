@@ -13,6 +13,7 @@ import typing
 
 from nova_lite import runtime
 from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle.guests import port_requests
 from nova_lite.virt import pci
 from nova_lite.virt import topology
 
@@ -30,10 +31,14 @@ class Given:
     node: str
     allocations: Allocations
 
-    def limit(self, rooms: fitting.Rooms) -> fitting.Rooms:
+    def limit(
+        self, rooms: fitting.Rooms, ports: Iterable[port_requests.PortRequest] = ()
+    ) -> fitting.Rooms:
         """Return the rooms with the devices only that the guest may have by its allocations.
 
-        Devices of a provider can be exchanged for each other.
+        Devices of a provider can be exchanged for each other. Devices that placement does not know
+        are for ports: an alias that fits them as well does not get them.
+        ports: requests of the ports that get devices now
         """
         left = collections.Counter[tuple[str, str]]()
         for provider, resources in self.allocations.items():
@@ -41,11 +46,12 @@ class Given:
         found = []
         for device in rooms.devices:
             key = _key(self.node, device)
-            if key is not None:
-                if not left[key]:
-                    continue
+            if key is None:
+                if any(port.fits(device) for port in ports):
+                    found.append(device)
+            elif left[key]:
                 left[key] -= 1
-            found.append(device)
+                found.append(device)
         return dataclasses.replace(rooms, devices=tuple(found))
 
 

@@ -253,8 +253,9 @@ class _Selection:
         if self.request.is_forced:
             return True
         held = {uuid: part['resources'] for uuid, part in wanted['allocations'].items()}
-        rooms = placed_devices.Given(host.uuid, held).limit(host.rooms())
-        found = fitting.fit(rooms, self.request.guest, host.ratios)
+        guest = self.request.guest
+        rooms = placed_devices.Given(host.uuid, held).limit(host.rooms(), guest.ports)
+        found = fitting.fit(rooms, guest, host.ratios)
         return not isinstance(found, fitting.Misfit)
 
     def _consume(self, host: HostState) -> HostState:

@@ -7,6 +7,8 @@ import testtools
 from nova_lite import runtime
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle import placed_devices
+from nova_lite.lifecycle.guests import port_requests
+from nova_lite.objects import port_devices
 from nova_lite.virt import pci
 from nova_lite.virt import topology
 
@@ -49,12 +51,12 @@ class PlacedDevicesTest(testtools.TestCase):
     def test_devices_by_allocations(self):
         rooms = fitting.Rooms((), DEVICES)
         for allocations, expected in (
-            ({uuid(GPU): {'CUSTOM_GPU': 1}}, [GPU, '0000:0b:00.0']),
+            ({uuid(GPU): {'CUSTOM_GPU': 1}}, [GPU]),
             (
                 {uuid(CARD): {'CUSTOM_FUNCTION': 2}, NODE: {'VCPU': 1}},
-                ['0000:81:01.0', '0000:81:01.1', '0000:0b:00.0'],
+                ['0000:81:01.0', '0000:81:01.1'],
             ),
-            ({uuid(CARD): {'CUSTOM_OTHER': 1}}, ['0000:0b:00.0']),
+            ({uuid(CARD): {'CUSTOM_OTHER': 1}}, []),
         ):
             found = placed_devices.Given(NODE, allocations).limit(rooms)
             self.assertEqual(expected, [device.address for device in found.devices])
@@ -62,6 +64,19 @@ class PlacedDevicesTest(testtools.TestCase):
         free = dataclasses.replace(rooms, devices=DEVICES[2:])
         found = placed_devices.Given(NODE, {uuid(CARD): {'CUSTOM_FUNCTION': 1}}).limit(free)
         self.assertEqual('0000:81:01.1', found.devices[0].address)
+
+    def test_devices_for_ports(self):
+        """Placement does not know them. Only a guest with such a port gets one."""
+        address = '0000:0c:00.0'
+        card = pci.Device(address, '10de', '2330', for_ports=True, physical_network='left')
+        rooms = fitting.Rooms((), (card, DEVICES[0]))
+        given = placed_devices.Given(NODE, {uuid(GPU): {'CUSTOM_GPU': 1}})
+        for physical, expected in (('left', [address, GPU]), ('right', [GPU]), (None, [GPU])):
+            port = {'id': 'p', 'vnic_type': 'direct'}
+            wanted = {'physical_network': physical, 'trusted': False, 'numa_policy': None}
+            ports = port_requests.requests([{**port, port_devices.KEY: wanted}])
+            found = given.limit(rooms, ports)
+            self.assertEqual(expected, [device.address for device in found.devices])
 
     def test_addresses_of_a_request(self):
         parts = [
