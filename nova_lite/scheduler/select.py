@@ -275,8 +275,10 @@ class _Selection:
         taken = {choice.host.uuid for choice in self.outcome.chosen.values()}
         free = [host for host in ranked if host.uuid not in taken]
         for uuid, choice in self.outcome.chosen.items():
-            same_cell = [host for host in free if host.cell_uuid == choice.host.cell_uuid]
-            self.outcome.alternates[uuid] = [
-                Choice(host, self.candidates.of(host.uuid)[0] if self.candidates else None)
-                for host in same_cell[: self.rules.alternates]
-            ]
+            suitable = (
+                Choice(host, wanted)
+                for host in free
+                if host.cell_uuid == choice.host.cell_uuid
+                for wanted in itertools.islice(self._wanted(host), 1)
+            )
+            self.outcome.alternates[uuid] = [*itertools.islice(suitable, self.rules.alternates)]

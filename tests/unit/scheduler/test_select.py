@@ -3,9 +3,12 @@
 import collections
 
 from nova_lite import runtime
+from nova_lite.scheduler import candidates
 from nova_lite.scheduler import manager
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
+from nova_lite.virt import pci
+from nova_lite.virt import topology
 from tests.unit.scheduler import base
 
 GROUP = base.uuid_of('group')
@@ -247,6 +250,45 @@ class AlternatesTest(SelectTestCase):
         (others,) = outcome.alternates.values()
         for choice in others:
             self.assertEqual({choice.host.uuid}, set(choice.request['allocations']))
+
+    def test_devices_that_are_free(self):
+        """A claim of a device that a guest holds already would be refused by the host."""
+        devices = [
+            pci.Device(f'0000:0{number}:00.0', '10de', '2330', resource_class='CUSTOM_GPU')
+            for number in range(2)
+        ]
+        held = topology.Held((), 'x', (('gpu', devices[0].address),))
+        numa = {
+            'host': topology.Host((), devices=tuple(devices)).to_dict(),
+            'guests': {'guest': [held.to_dict()]},
+        }
+        states = [base.make_host(name, numa=numa) for name in 'ab']
+        answer = base.make_answer(states)
+        answer['allocation_requests'] = [
+            {
+                'allocations': {
+                    **each['allocations'],
+                    runtime.uuid_of(state.uuid, device.address): {'resources': {'CUSTOM_GPU': 1}},
+                }
+            }
+            for state, each in zip(states, answer['allocation_requests'], strict=True)
+            for device in devices
+        ]
+        spec = base.make_spec()
+        alias = {'name': 'gpu', 'count': 1, 'numa_policy': 'legacy'}
+        spec.flavor.devices = [{**alias, 'specs': [{'resource_class': 'CUSTOM_GPU'}]}]
+        outcome = select.select(
+            base.make_request(spec, placed_devices=True),
+            states,
+            candidates.Candidates(answer),
+            manager.rules(self.conf),
+            claim=lambda *_: True,
+            rng=runtime.seeded_random(1),
+        )
+        for choice in (*outcome.chosen.values(), *next(iter(outcome.alternates.values()))):
+            free = runtime.uuid_of(choice.host.uuid, devices[1].address)
+            self.assertIn(free, choice.request['allocations'], choice.host)
+        self.assertEqual(1, len(next(iter(outcome.alternates.values()))))
 
 
 class RebuildTest(SelectTestCase):
