@@ -77,7 +77,7 @@ class Claims:
         self._lock = runtime.Lock()
         self._nodes: dict[str, Held] = {}
         # (guest, port) of devices that are being plugged, so that guests do not have them yet.
-        self._plugging: set[tuple[str, str]] = set()
+        self._plugging: set[tuple[str, str | None]] = set()
 
     def claim(
         self, node: str, guest: str, wanted: Amounts, limits: Amounts, *, ask: Ask | None = None
@@ -261,7 +261,13 @@ class Claims:
 
     def _of(self, node: str) -> Held:
         if node not in self._nodes:
-            self._nodes[node] = _claims_of(self._driver.list_guests(node))
+            # A job that ends meanwhile is listed, or its guest has the device.
+            jobs = self._driver.list_jobs(node)
+            self._nodes[node] = held = _claims_of(self._driver.list_guests(node))
+            for guest, part in _being_plugged(jobs):
+                if guest in held and part not in held[guest].numa:
+                    held[guest] = dataclasses.replace(held[guest], numa=(*held[guest].numa, part))
+                    self._plugging.add((guest, part.port))
         return self._nodes[node]
 
     def _note(self, node: str, before: object, after: object) -> None:
@@ -302,6 +308,14 @@ def _divided(
         devices = tuple(pair for pair in found.devices if pair[0] not in names)
         yield dataclasses.replace(found, devices=devices)
     yield from (topology.Held.of_port(*pair) for pair in found.devices if pair[0] in names)
+
+
+def _being_plugged(jobs: Iterable[model.Job]) -> Iterator[tuple[str, topology.Held]]:
+    """Yield (guest, part) of devices of ports that running jobs plug into guests."""
+    for job in jobs:
+        address = job.device.data.get(model.PCI_ADDRESS) if job.device else None
+        if job.device is not None and address is not None:
+            yield job.guest, topology.Held.of_port(job.device.id, address)
 
 
 def _of_ports(parts: Iterable[topology.Held]) -> Iterator[tuple[str, str]]:

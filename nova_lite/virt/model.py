@@ -241,6 +241,7 @@ class Job:
     progress: percent; result: see the method that started the job. A failed job has a result if
         its effect took place before the failure
     subject: the migration or the device of the job; '' for other verbs
+    device: the interface that a running job attaches, or None
     """
 
     id: str
@@ -253,6 +254,7 @@ class Job:
     result: Json = dataclasses.field(default_factory=dict)
     error: JobError | None = None
     subject: str = ''
+    device: Device | None = None
 
     @property
     def failure(self) -> JobError:

@@ -361,7 +361,15 @@ def to_job(row: sqlite3.Row, now: float) -> model.Job:
         result,
         error,
         row['subject'],
+        _device(row),
     )
+
+
+def _device(row: sqlite3.Row) -> model.Device | None:
+    """Return the interface that a running job attaches, or None."""
+    if row['verb'] != Verb.ATTACH_INTERFACE or row['state'] != 'running':
+        return None
+    return model.Device.from_dict(json.loads(row['args'])['device'])
 
 
 def _percent(row: sqlite3.Row, now: float) -> int:

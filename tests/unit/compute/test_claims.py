@@ -1,6 +1,7 @@
 """Claims: what a node has promised follows from its guests and from builds under way."""
 
 import dataclasses
+import functools
 
 import fixtures
 import testtools
@@ -27,6 +28,7 @@ TWO_PORTS = """
 extends: instant
 hosts: [{pci: [{vendor_id: '15b3', product_id: '1017', count: 2, physical_network: l}]}]
 """
+SLOW_PORTS = TWO_PORTS.replace('[{pci', '[{delays: {attach_interface: 60}, pci')
 BIG = {'VCPU': 4, 'MEMORY_MB': 512, 'DISK_GB': 0}
 
 
@@ -233,12 +235,7 @@ class DeviceClaimsTest(testtools.TestCase):
         host = topology.Host((), driver.get_devices('node'))
         first, second = (device.address for device in host.devices)
 
-        def ask(port):
-            device = {'physical_network': 'l', 'trusted': False, 'numa_policy': None}
-            wanted = {'id': port, 'vnic_type': 'direct', 'device': device}
-            guest = constraints.Constraints(ports=port_requests.requests([wanted]))
-            return claims.Ask(guest, host, fitting.Ratios())
-
+        ask = functools.partial(_ask_for, host)
         for _again in range(2):
             made.claim('node', 'a', NOTHING, LIMITS, ask=ask('p'))
             self.assertEqual({'p': first}, made.port_devices('node', 'a'))
@@ -258,3 +255,27 @@ class DeviceClaimsTest(testtools.TestCase):
         made.settle_port('node', 'a', 'q')
         self.assertEqual({'p': first}, made.port_devices('node', 'a'))
         self.assertEqual(['node'] * 3, noted)
+
+    def test_port_that_is_being_plugged_at_a_restart(self):
+        """No other guest gets its device, and the repeated call finds it."""
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        driver = sim_driver.SimDriver(path, ['node'], profile.parse(SLOW_PORTS))
+        self.addCleanup(driver.close)
+        host = topology.Host((), driver.get_devices('node'))
+        for guest in ('a', 'b'):
+            spec = model.GuestSpec(guest, guest, 'f', vcpus=1, memory_mb=1, disk_gb=0)
+            driver.spawn('node', spec, key=guest)
+        address = claims.Claims(driver).claim_port('node', 'a', _ask_for(host, 'p'))
+        port = model.Device(model.DeviceKind.INTERFACE, 'p', {model.PCI_ADDRESS: address})
+        job = driver.attach('node', 'a', port, key='plug')
+        self.assertEqual(model.JobState.RUNNING, job.state)
+        made = claims.Claims(driver)
+        self.assertNotEqual(address, made.claim_port('node', 'b', _ask_for(host, 'q')))
+        self.assertEqual(address, made.claim_port('node', 'a', _ask_for(host, 'p')))
+
+
+def _ask_for(host, port):
+    device = {'physical_network': 'l', 'trusted': False, 'numa_policy': None}
+    wanted = {'id': port, 'vnic_type': 'direct', 'device': device}
+    guest = constraints.Constraints(ports=port_requests.requests([wanted]))
+    return claims.Ask(guest, host, fitting.Ratios())
