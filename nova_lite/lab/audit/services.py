@@ -1,11 +1,13 @@
 """Requests to placement, Neutron and Cinder, none of which changes anything."""
 
+from collections.abc import Collection
 from collections.abc import Iterator
 import re
 import typing
 
 from keystoneauth1 import adapter as adapters
 from keystoneauth1 import exceptions as auth_exceptions
+from keystoneauth1 import identity
 
 from nova_lite import exception
 from nova_lite.lab.audit import observed
@@ -21,7 +23,9 @@ VERSIONS = {observed.PLACEMENT: '', observed.NEUTRON: '/v2.0', observed.CINDER: 
 MICROVERSIONS = {observed.PLACEMENT: 'placement 1.19', observed.CINDER: 'volume 3.44'}
 VERSION = re.compile(r'/v\d')
 PAGE = 500
-PORT_FIELDS = ('id', 'device_id', 'device_owner', 'binding:host_id')
+PORT_FIELDS = ('id', 'device_id', 'device_owner', 'binding:host_id', 'project_id')
+VOLUME_PROJECT = 'os-vol-tenant-attr:tenant_id'
+ADMIN = 'admin'
 # The trait of the root providers that nova creates, and that of providers of shared resources.
 NODE, SHARING = 'COMPUTE_NODE', 'MISC_SHARES_VIA_AGGREGATE'
 
@@ -79,6 +83,26 @@ class Service:
             reason = f'GET {path} was not answered with JSON that has {key}. Check its endpoint'
             raise self._unavailable(reason) from error
 
+    def require_all_projects(self, seen: Collection[str | None]) -> None:
+        """Raise Unavailable if the user is shown one project only.
+
+        Neutron and Cinder answer such a user with the objects of that project, and no error.
+        seen: projects of the objects that the user is shown
+        """
+        session = self._adapter.session
+        if not isinstance(session.auth, identity.BaseIdentityPlugin):
+            return
+        try:
+            access = session.auth.get_access(session)
+        except (auth_exceptions.ClientException, OSError) as error:
+            raise self._unavailable(error) from error
+        others = set(seen) - {access.project_id, None}
+        if not others and ADMIN not in (access.role_names or ()):
+            raise self._unavailable(
+                'its user is shown no other project than their own. The user must be an '
+                'administrator'
+            )
+
     def _unavailable(self, reason: object) -> exception.Unavailable:
         return exception.Unavailable(service=self._title, reason=reason)
 
@@ -90,6 +114,7 @@ def ports(neutron: Service) -> list[Json]:
     while True:
         page = neutron.get('/ports', 'ports', fields=PORT_FIELDS, limit=PAGE, **marker)
         if not page or page[0]['id'] in {port['id'] for port in found[:1]}:
+            neutron.require_all_projects([port.get('project_id') for port in found])
             return found
         found += page
         marker = {'marker': page[-1]['id']}
@@ -101,8 +126,9 @@ def volumes(cinder: Service) -> observed.Volumes:
     Volumes are read last: an attachment that is read has its volume.
     """
     attachments = list(_pages(cinder, '/attachments/detail', 'attachments'))
-    statuses = {each['id']: each['status'] for each in _pages(cinder, '/volumes/detail', 'volumes')}
-    return observed.Volumes(statuses, attachments)
+    found = list(_pages(cinder, '/volumes/detail', 'volumes'))
+    cinder.require_all_projects([each.get(VOLUME_PROJECT) for each in found])
+    return observed.Volumes({each['id']: each['status'] for each in found}, attachments)
 
 
 def _pages(cinder: Service, path: str, key: str) -> Iterator[Json]:

@@ -4,6 +4,11 @@ import json
 import pathlib
 
 import fixtures
+from keystoneauth1 import access
+from keystoneauth1 import adapter
+from keystoneauth1 import fixture
+from keystoneauth1 import identity
+from keystoneauth1 import session
 import sqlalchemy as sa
 import testtools
 
@@ -48,6 +53,23 @@ class TemplateTest(testtools.TestCase):
             error = self.assertRaises(databases.BadUrl, self.resolved, template, main)
             self.assertIn('the database of cell1', str(error))
             self.assertNotIn('s3kret', str(error))
+
+
+class User(identity.BaseIdentityPlugin):
+    """A user of the project `own`."""
+
+    def __init__(self, roles):
+        super().__init__()
+        token = fixture.V3Token(project_id='own')
+        for role in roles:
+            token.add_role(name=role)
+        self._access = access.create(body=token, auth_token='token')
+
+    def get_auth_ref(self, _session, **_options):
+        return self._access
+
+    def get_cache_id_elements(self):
+        return {}
 
 
 class DatabaseTest(testtools.TestCase):
@@ -146,6 +168,26 @@ class DatabaseTest(testtools.TestCase):
             self.nova.services.answer = lambda _path, _query, answer=answer: answer
             error = self.assertRaises(exception.Unavailable, self.audit)
             self.assertIn('Check its endpoint', str(error))
+
+    def test_users_of_one_project_are_refused(self):
+        volume, port = self.nova.services.volumes[0], self.nova.services.ports[0]
+        for function, name in ((services.ports, 'neutron'), (services.volumes, 'cinder')):
+            for roles, owner, seen in (
+                (['service'], None, False),
+                (['service'], 'own', False),
+                (['service'], 'other', True),
+                (['admin'], 'own', True),
+            ):
+                volume['os-vol-tenant-attr:tenant_id'] = port['project_id'] = owner
+                user = session.Session(User(roles))
+                service = services.Service(
+                    name, adapter.Adapter(user, endpoint_override=self.nova.url)
+                )
+                if seen:
+                    self.assertTrue(function(service))
+                else:
+                    error = self.assertRaises(exception.Unavailable, function, service)
+                    self.assertIn('must be an administrator', str(error))
 
     def test_a_provider_may_be_deleted_in_between(self):
         for kind in ('allocations', 'aggregates'):
