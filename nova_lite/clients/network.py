@@ -29,6 +29,8 @@ from nova_lite.clients import session
 from nova_lite.objects import port_devices
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
+# The fields of a port that its release needs.
+RELEASED = ['id', resource_requests.PROFILE]
 
 
 class Owner(typing.Protocol):
@@ -148,7 +150,10 @@ class Network(network_reads.Reads):
                 bindings.require_bound(port, host)
             return self._descriptions.of(ctxt, plugged)
         except exception.NovaLiteError:
-            self.release(ctxt, [{'id': port['id'], **known} for port, known in plugged])
+            self.release(
+                ctxt,
+                [_released(port, bool(known['preserve_on_delete'])) for port, known in plugged],
+            )
             raise
 
     def attach(
@@ -176,7 +181,7 @@ class Network(network_reads.Reads):
             bindings.require_bound(port, host)
             return self._descriptions.of(ctxt, [(port, decided)])[0]
         except exception.NovaLiteError:
-            self.release(ctxt, [{'id': port['id'], **decided}])
+            self.release(ctxt, [_released(port, bool(decided['preserve_on_delete']))])
             raise
 
     def undo_attach(
@@ -186,7 +191,7 @@ class Network(network_reads.Reads):
         given = request.get('port_id')
         wanted = ('id', given) if given else ('network_id', request['network_id'])
         made = [
-            {'id': port['id'], 'preserve_on_delete': bool(given)}
+            _released(port, bool(given))
             for port in self.ports(ctxt, server_uuid)
             if port['id'] not in known and port[wanted[0]] == wanted[1]
         ]
@@ -321,21 +326,32 @@ class Network(network_reads.Reads):
         network_info: has which ports must be preserved
         """
         preserved = {vif['id'] for vif in network_info if vif['preserve_on_delete']}
-        ports = self.list(ctxt, 'ports', device_id=server_uuid, fields='id')
+        ports = self.list(ctxt, 'ports', device_id=server_uuid, fields=RELEASED)
         self.release(
             ctxt,
-            [{'id': port['id'], 'preserve_on_delete': port['id'] in preserved} for port in ports],
+            [_released(port, port['id'] in preserved) for port in ports],
         )
 
     def release_from(
         self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Json]
     ) -> None:
         """Release the ports in network_info that belong to the server."""
-        own = {port['id'] for port in self.list(ctxt, 'ports', device_id=server_uuid, fields='id')}
-        self.release(ctxt, [vif for vif in network_info if vif['id'] in own])
+        found = self.list(ctxt, 'ports', device_id=server_uuid, fields=RELEASED)
+        own = {port['id']: port for port in found}
+        self.release(
+            ctxt,
+            [
+                _released(own[vif['id']], vif['preserve_on_delete'])
+                for vif in network_info
+                if vif['id'] in own
+            ],
+        )
 
     def release(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
-        """Release the ports in network_info. Deleted ports are no error."""
+        """Release the ports in network_info. Deleted ports are no error.
+
+        A preserved port keeps in the profile of its binding what its owner wrote there.
+        """
         for vif in network_info:
             path = f'/ports/{vif["id"]}'
             if vif['preserve_on_delete']:
@@ -343,11 +359,23 @@ class Network(network_reads.Reads):
                     'device_id': '',
                     'device_owner': '',
                     'binding:host_id': None,
-                    'binding:profile': {},
+                    resource_requests.PROFILE: _free_profile(vif),
                 }
                 self.service.call(ctxt, 'PUT', path, json={'port': empty}, errors={404: None})
             else:
                 self.service.call(ctxt, 'DELETE', path, errors={404: None})
+
+
+def _released(port: session.Json, preserve: bool) -> session.Json:
+    """Return a port as `Network.release` takes it."""
+    return {**{name: port.get(name) for name in RELEASED}, 'preserve_on_delete': preserve}
+
+
+def _free_profile(port: session.Json) -> session.Json:
+    """Return the profile of a port without what we wrote: its device and its allocation."""
+    return resource_requests.profile(
+        port_devices.without(port.get(resource_requests.PROFILE)), None
+    )
 
 
 def _binding_of(

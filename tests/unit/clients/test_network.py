@@ -200,6 +200,28 @@ class AllocateTest(networks.NetworkTestCase):
         )
         self.assertRaises(exception.PortNotFound, self.network.get_port, self.admin, info[0]['id'])
 
+    def test_profiles_of_owners_stay(self):
+        """An owner's port asks the next host for the same: only the device goes."""
+        own, device = {'trusted': 'true', 'capabilities': ['switchdev']}, {'pci_slot': '0:1:2.3'}
+        net = self.make_network()
+        for give_back in (
+            lambda info: self.network.deallocate(self.admin, self.owner.uuid, info),
+            lambda info: self.network.release_from(self.admin, self.owner.uuid, info),
+            lambda info: self.network.undo_attach(
+                self.admin, self.owner.uuid, {'port_id': info[0]['id']}, known=()
+            ),
+        ):
+            port = self.make('port', network_id=net)
+            self.network.service.call(
+                self.admin, 'PUT', f'/ports/{port["id"]}', json={'port': {'binding:profile': own}}
+            )
+            info = self.allocate({'port_id': port['id'], 'binding:profile': device})
+            bound = self.network.get_port(self.admin, port['id'])
+            self.assertEqual({**own, **device}, bound['binding:profile'])
+            give_back(info)
+            kept = self.network.get_port(self.admin, port['id'])
+            self.assertEqual(('', own), (kept['device_id'], kept['binding:profile']))
+
 
 class InfoTest(networks.NetworkTestCase):
     """network_info read anew."""
