@@ -45,6 +45,7 @@ class Service:
         """Return the URL with a version, None if the catalog lacks the service."""
         if self._endpoint is None:
             try:
+                self._require_identity()
                 found = self._adapter.get_endpoint()
             except (auth_exceptions.ClientException, OSError) as error:
                 raise self._unavailable(error) from error
@@ -102,6 +103,18 @@ class Service:
                 'its user is shown no other project than their own. The user must be an '
                 'administrator'
             )
+
+    def _require_identity(self) -> None:
+        """Raise Unavailable if auth_url refuses to answer without a token.
+
+        Keystone answers. To get a token for another service, keystoneauth would wait for itself.
+        """
+        session = self._adapter.session
+        if not isinstance(session.auth, identity.BaseIdentityPlugin) or not session.auth.auth_url:
+            return
+        url = session.auth.auth_url
+        if session.get(url, authenticated=False, raise_exc=False).status_code == 401:
+            raise self._unavailable(f'auth_url {url} is not of Keystone: it was answered with 401')
 
     def _unavailable(self, reason: object) -> exception.Unavailable:
         return exception.Unavailable(service=self._title, reason=reason)

@@ -259,6 +259,13 @@ class NovaConfTest(testtools.TestCase):
         text = self.refused(f'{self.sound}endpoint_override = https://127.0.0.1:1\ncafile = /none')
         self.assertIn('Cinder is not available', text)
 
+    def test_an_auth_url_of_another_service(self):
+        self.nova.services.statuses = {'/resource_providers': '401 Unauthorized'}
+        user = 'auth_type = password\nusername = u\npassword = s3kret\nproject_name = p\n'
+        url = f'auth_url = {self.nova.url}/resource_providers'
+        text = self.refused(f'{self.sound}[service_user]\n{user}{url}\n[cinder]\nauth_type=')
+        self.assertIn('/resource_providers is not of Keystone', text)
+
     def test_no_file(self):
         names = {'': "''", self.nova.directory: self.nova.directory, '/nowhere': '/nowhere'}
         for path, name in names.items():
