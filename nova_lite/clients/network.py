@@ -383,11 +383,13 @@ def _binding_of(
 ) -> session.Json:
     """Return the attributes that bind a port to a host, with a profile if that changes.
 
-    It names no device: those of former hosts do not count.
+    It names no device: those of former hosts do not count. A host may have named one since the
+    entry was recorded.
     """
     former = vif.get('profile') or {}
     free = port_devices.without(former)
-    if allocation is None and resource_requests.ALLOCATION not in former and free == former:
+    is_plain = resource_requests.ALLOCATION not in former and not vif.get(port_devices.KEY)
+    if allocation is None and is_plain and free == former:
         return {'binding:host_id': host}
     profile = resource_requests.profile(free, allocation)
     return {'binding:host_id': host, resource_requests.PROFILE: profile}

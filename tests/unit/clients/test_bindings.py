@@ -107,6 +107,21 @@ class BindingTest(networks.NetworkTestCase):
         self.network.unbind(self.admin, self.owner.uuid, info)
         self.assertEqual({'': {'other': 1}}, self.profiles(second))
 
+    def test_a_device_that_the_record_lacks(self):
+        """An unshelve that fails has written the device of its host. The port loses it."""
+        wanted = {'physical_network': None, 'trusted': True, 'numa_policy': None}
+        info = [{**vif, 'profile': {'trusted': 'true'}, 'device': wanted} for vif in self.info]
+        self.network.move(self.admin, self.owner.uuid, info, 'dest')
+        devices = {port: {'pci_slot': '0000:81:01.0'} for port in self.ids}
+        self.bindings.put_devices(self.admin, self.owner.uuid, devices, 'dest')
+        for port in self.ids:
+            self.assertEqual(
+                {'dest': {'trusted': 'true', 'pci_slot': '0000:81:01.0'}}, self.profiles(port)
+            )
+        self.network.unbind(self.admin, self.owner.uuid, info)
+        for port in self.ids:
+            self.assertEqual({'': {'trusted': 'true'}}, self.profiles(port))
+
     def test_moved_at_once(self):
         self.network.move(self.admin, self.owner.uuid, self.info, 'dest')
         self.assertEqual([{('dest', 'ACTIVE')}] * 2, self.hosts())
