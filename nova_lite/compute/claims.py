@@ -154,8 +154,7 @@ class Claims:
             others = tuple(part for part in claim.numa if part.port != port)
             own = [part for part in there.parts if part.port == port] if there else []
             numa = (*others, *own)
-            if numa == claim.numa:
-                return
+            # A new claim even if it is equal: guests that were listed before do not have the port.
             self._of(node)[guest] = dataclasses.replace(claim, numa=numa)
         self._note(node, claim.numa, numa)
 

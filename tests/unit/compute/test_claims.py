@@ -256,6 +256,23 @@ class DeviceClaimsTest(testtools.TestCase):
         self.assertEqual({'p': first}, made.port_devices('node', 'a'))
         self.assertEqual(['node'] * 3, noted)
 
+    def test_port_that_was_plugged_after_the_guests_were_listed(self):
+        """The list does not have its device, which no other guest may get."""
+        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_PORTS))
+        self.addCleanup(driver.close)
+        made = claims.Claims(driver)
+        host = topology.Host((), driver.get_devices('node'))
+        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0)
+        driver.spawn('node', spec, key='key')
+        address = made.claim_port('node', 'a', _ask_for(host, 'p'))
+        before, listed = made.held('node'), driver.list_guests('node')
+        port = model.Device(model.DeviceKind.INTERFACE, 'p', {model.PCI_ADDRESS: address})
+        driver.attach('node', 'a', port, key='plug')
+        made.settle_port('node', 'a', 'p')
+        made.refresh('node', listed, (), before)
+        self.assertEqual({'p': address}, made.port_devices('node', 'a'))
+
     def test_port_that_is_being_plugged_at_a_restart(self):
         """No other guest gets its device, and the repeated call finds it."""
         path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
