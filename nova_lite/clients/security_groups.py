@@ -99,7 +99,7 @@ class SecurityGroups:
     def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
         """Put a group on every port of the server that can have one.
 
-        Raises ServerHasNoPorts.
+        Raises ServerHasNoPorts, or SecurityGroupNotFound if it was deleted meanwhile.
         """
         ports = self.network.ports(ctxt, server_uuid)
         if not ports:
@@ -111,7 +111,7 @@ class SecurityGroups:
                 return None
             return {'security_groups': [*groups, group['id']]}
 
-        self._change(ctxt, ports, with_group)
+        self._change(ctxt, ports, group, with_group)
 
     def remove(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
         """Take a group off every port of the server.
@@ -130,15 +130,24 @@ class SecurityGroups:
                 return None
             return {'security_groups': [each for each in groups if each != group['id']]}
 
-        self._change(ctxt, ports, without_group)
+        self._change(ctxt, ports, group, without_group)
 
     def _change(
-        self, ctxt: session.Ctxt, ports: session.Jsons, values_of: port_changes.Change
+        self,
+        ctxt: session.Ctxt,
+        ports: session.Jsons,
+        group: session.Json,
+        values_of: port_changes.Change,
     ) -> None:
+        no_group = session.raising(exception.SecurityGroupNotFound, group=group['name'])
         for port in ports:
+            no_port = session.raising(exception.PortNotFound, port_id=port['id'])
+            missing = session.ByType({'SecurityGroupNotFound': no_group}, no_port)
             # The port was deleted since.
             with contextlib.suppress(exception.PortNotFound):
-                port_changes.change(self.network.service, ctxt, port, values_of)
+                port_changes.change(
+                    self.network.service, ctxt, port, values_of, errors={404: missing}
+                )
 
 
 def _takes_groups(port: session.Json) -> bool:

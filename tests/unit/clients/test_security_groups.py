@@ -109,6 +109,16 @@ class SecurityGroupTest(networks.NetworkTestCase):
         (left,) = self.on_server()
         self.assertIn(self.web, left['security_groups'])
 
+    def test_a_group_deleted_meanwhile(self):
+        self.allocate({'network_id': self.make_network()})
+        path = f'/security-groups/{self.web}'
+        self.before_next_change(lambda _path: self.network.service.call(self.admin, 'DELETE', path))
+        group = self.find('web')
+        error = self.assertRaises(
+            exception.SecurityGroupNotFound, self.groups.add, self.member, self.owner.uuid, group
+        )
+        self.assertIn('web', str(error))
+
     def test_ports_without_addresses(self):
         self.allocate({'network_id': self.make_network()})
         bare = self.make('port', network_id=self.make_network('bare', cidr=None))
