@@ -208,9 +208,9 @@ class Inventory:
         for uuid, said in news.items():
             if uuid not in failed:
                 self._registered[uuid] = said
-        for _host, node in facts:
-            if self._uuids.get(node) in news.keys() - failed.keys():
-                device_allocations.heal_guests(self._site, node)
+        for each in wanted:
+            if each.children and each.uuid not in failed:
+                device_allocations.heal_guests(self._site, each.name)
         LOG.info('%s compute nodes registered in placement', len(news) - len(failed))
         return failed
 
