@@ -1,8 +1,9 @@
-"""PCI devices in placement: servers that were there before, and resizes on one host."""
+"""PCI devices in placement: of servers that were there before, and through resizes."""
 
 import json
 import typing
 
+from tests.fixtures import crossing
 from tests.functional import test_pci
 from tests.sim.cases import loading
 
@@ -76,3 +77,22 @@ class SwitchedOnTest(test_pci.PlacementCase):
         self.cloud.restart(pci={'report_in_placement': True})
         self.has(server, 1)
         self.has(self.cloud.boot('two', flavor='two'), 2)
+
+
+class CrossCellTest(test_pci.PlacementCase):
+    settings = {**test_pci.PlacementCase.settings, 'cells': 2, 'hosts': 1}
+
+    def test_resizes(self):
+        moves = crossing.Crossing(self.cloud)
+        server = self.cloud.boot(flavor='gpu', availability_zone='nova:cell1-host1')
+        self.has(server, 1)
+        for action, status in (('revertResize', 202), ('confirmResize', 204)):
+            self.moving.resize(server, 'two')
+            self.cloud.wait(server, 'VERIFY_RESIZE')
+            self.assertEqual({'cell2-host1': 2}, self.allocated(server.id))
+            migration = self.moving.migration(server)['uuid']
+            self.assertEqual({'cell1-host1': 1}, self.allocated(migration))
+            self.moving.act(server, action, status=status)
+            self.cloud.wait(server, 'ACTIVE')
+            moves.idle(server)
+            self.has(server, 1 if status == 202 else 2)
