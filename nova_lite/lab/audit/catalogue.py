@@ -114,7 +114,8 @@ HOSTS = (
         'openstack server show {server}',
         'Give the host its old name, or start its service, and then move or delete the server.',
     ),
-    I(hosts.members_absent, 'openstack aggregate remove host {aggregate} {host}'),
+    # nova answers `openstack aggregate remove host` with 404.
+    I(hosts.members_absent, remark=BY_HAND + ' (aggregate_hosts)'),
     I(
         hosts.without_provider,
         remark="Read the host's log of nova-compute, and restart it",
@@ -173,7 +174,8 @@ VOLUMES = (
         'openstack volume attachment delete {attachment}',
         service=_C,
     ),
-    I(volumes.volume_missing, 'openstack server remove volume {server} {volume}', service=_C),
+    # nova answers `openstack server remove volume` with 404.
+    I(volumes.volume_missing, remark=BY_HAND + ' (block_device_mapping)', service=_C),
     I(volumes.volume_lost, 'openstack volume set --state in-use {volume}', service=_C),
 )
 PORTS = (
