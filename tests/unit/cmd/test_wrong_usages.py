@@ -97,7 +97,7 @@ CLOUDS = (
     ('verify --nova', 'expected one argument', HELP),
     ('verify --nova /nowhere', '/nowhere cannot be read', 'Name a nova.conf'),
     ('verify --nova FILES/binary', 'FILES/binary cannot be used', 'it is not text'),
-    ('verify --nova FILES/broken/control.conf', 'control.conf cannot be used', 'no section'),
+    ('verify --nova FILES/broken/control.conf', 'control.conf cannot be used', 'line 1 is neither'),
     ('verify --nova FILES/control.conf', 'no [api_database]connection', 'conf of nova-api'),
     ('verify --nova FILES/nova.conf', 'FILES/nova.db is no file', 'the API database'),
     ('verify --nova FILES/nova.conf --os-cloud nosuch', '--os-cloud nosuch', 'clouds.yaml'),
