@@ -109,6 +109,19 @@ class SriovTest(SriovCase):
         refused = self.boot(self.port('accelerator-direct'), name='x', status='ERROR')
         self.assertIn('No valid host', refused.fault['message'])
 
+    def test_types_that_hosts_lack(self):
+        """The network service binds no such port, as without a driver for it."""
+        server = self.cloud.boot()
+        for kind in ('baremetal', 'smart-nic'):
+            port = self.port(kind)
+            self.boot(port, name=kind, status='ERROR')
+            shown = self.cloud.admin.network.get_port(port)
+            self.assertEqual(('unbound', 'DOWN'), (shown.binding_vif_type, shown.status))
+            body = {'interfaceAttachment': {'port_id': port.id}}
+            path = f'/servers/{server.id}/os-interface'
+            refused = self.cloud.admin.compute.post(path, json=body)
+            self.assertEqual(400, refused.status_code, refused.text)
+
     def test_attach_and_detach(self):
         server = self.cloud.boot()
         path = f'/servers/{server.id}/os-interface'

@@ -22,7 +22,11 @@ SHELVED = ('shelved', 'shelved_offloaded')
 # Seconds between two messages of a waiting request that check whether a bus answers.
 ASK_S = 1.0
 # {name of an error in a saga: class with which these operations answer}
-TYPES = {'NoMoreFixedIps': exception.Invalid, 'FixedIpInUse': exception.Conflict}
+TYPES = {
+    'NoMoreFixedIps': exception.Invalid,
+    'FixedIpInUse': exception.Conflict,
+    'PortBindingFailed': exception.Invalid,
+}
 
 
 def begin(

@@ -12,13 +12,17 @@ from nova_lite.simcloud.network import tables
 
 BINDINGS = tables.bindings
 ACTIVE, INACTIVE = 'ACTIVE', 'INACTIVE'
-UNBOUND = 'unbound'
+UNBOUND, FAILED = 'unbound', 'binding_failed'
+# Types of ports for which hosts have no mechanism.
+UNSUPPORTED = frozenset(('baremetal', 'smart-nic'))
 
 
 def vif_of(host: str, vnic_type: str) -> tuple[str, database.Row]:
     """Return (vif_type, vif_details) of a binding to `host`."""
     if not host:
         return UNBOUND, {}
+    if vnic_type in UNSUPPORTED:
+        return FAILED, {}
     if vnic_type in ('direct', 'direct-physical', 'accelerator-direct'):
         return 'hw_veb', {'connectivity': 'l2', 'port_filter': False, 'vlan': '0'}
     return 'ovs', {
@@ -29,6 +33,11 @@ def vif_of(host: str, vnic_type: str) -> tuple[str, database.Row]:
         'datapath_type': 'system',
         'ovs_hybrid_plug': False,
     }
+
+
+def is_bound(binding: database.Row) -> bool:
+    """Return whether a host carries the traffic of the port of a binding."""
+    return binding['vif_type'] not in (UNBOUND, FAILED)
 
 
 def new(

@@ -76,7 +76,7 @@ class ByRules:
         active = binding_records.active_of(port_id, binding_records.of_port(conn, port_id))
         is_bound = (
             active['host']
-            and active['vif_type'] != binding_records.UNBOUND
+            and binding_records.is_bound(active)
             and port['device_owner'].startswith('compute:')
         )
         if is_bound:

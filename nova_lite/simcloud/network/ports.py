@@ -62,12 +62,12 @@ IS_BOUND = sa.exists().where(
     tables.bindings.c.port_id == PORTS.c.id,
     tables.bindings.c.status == binding_records.ACTIVE,
     tables.bindings.c.host != '',
+    tables.bindings.c.vif_type != binding_records.FAILED,
 )
 
 
 def _is_active(row: database.Row, active: database.Row) -> bool:
-    is_bound = active['vif_type'] != binding_records.UNBOUND
-    plugged = is_bound or row['device_owner'].startswith('network:')
+    plugged = binding_records.is_bound(active) or row['device_owner'].startswith('network:')
     return bool(row['admin_state_up'] and plugged)
 
 
