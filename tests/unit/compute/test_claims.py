@@ -32,12 +32,18 @@ SLOW_PORTS = TWO_PORTS.replace('[{pci', '[{delays: {attach_interface: 60}, pci')
 BIG = {'VCPU': 4, 'MEMORY_MB': 512, 'DISK_GB': 0}
 
 
+def _driver(test, behaviour):
+    """Return the driver of a node without guests, which is closed when the test ends."""
+    path = f'{test.useFixture(fixtures.TempDir()).path}/guests.sqlite'
+    driver = sim_driver.SimDriver(path, ['node'], behaviour)
+    test.addCleanup(driver.close)
+    return driver
+
+
 class TestClaims(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        self.driver = sim_driver.SimDriver(path, ['node'], 'instant')
-        self.addCleanup(self.driver.close)
+        self.driver = _driver(self, 'instant')
         self.claims = claims.Claims(self.driver)
 
     def spawn(self, uuid):
@@ -104,9 +110,7 @@ class NumaClaimsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        self.driver = sim_driver.SimDriver(path, ['node'], profile.parse('extends: nfv'))
-        self.addCleanup(self.driver.close)
+        self.driver = _driver(self, profile.parse('extends: nfv'))
         self.noted = []
         self.claims = claims.Claims(self.driver, self.noted.append)
         self.limits = {'VCPU': 100, 'MEMORY_MB': 10**6, 'DISK_GB': 100}
@@ -178,9 +182,7 @@ class NumaClaimsTest(testtools.TestCase):
     def test_a_restart_while_a_live_migration_is_prepared(self):
         """The destination shows the guest as soon as its preparation has begun."""
         slow = 'extends: nfv\nhosts: [{delays: {pre_live_migration: 60}}]'
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        self.driver = sim_driver.SimDriver(path, ['node'], profile.parse(slow))
-        self.addCleanup(self.driver.close)
+        self.driver = _driver(self, profile.parse(slow))
         self.claims = claims.Claims(self.driver)
         ask = self.claim('a', 4)
         spec = model.GuestSpec('a', 'a', 'f', vcpus=4, memory_mb=1, disk_gb=0)
@@ -209,12 +211,10 @@ class NumaClaimsTest(testtools.TestCase):
 class DeviceClaimsTest(testtools.TestCase):
     def test_another_definition_of_an_alias(self):
         """A resize in place gets other devices, though its alias has the same name."""
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_DEVICES))
-        self.addCleanup(driver.close)
+        driver = _driver(self, profile.parse(TWO_DEVICES))
         made = claims.Claims(driver)
         host = topology.Host((), driver.get_devices('node'))
-        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0)
+        spec = _spec('a')
         found = []
         for vendor_id, product_id in (('10de', '2330'), ('8086', '1111')):
             specs = (guest_pci.Spec(vendor_id, product_id),)
@@ -227,9 +227,7 @@ class DeviceClaimsTest(testtools.TestCase):
 
     def test_ports(self):
         """Each port is a device, which it keeps until it is unplugged."""
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_PORTS))
-        self.addCleanup(driver.close)
+        driver = _driver(self, profile.parse(TWO_PORTS))
         noted = []
         made = claims.Claims(driver, noted.append)
         host = topology.Host((), driver.get_devices('node'))
@@ -245,8 +243,7 @@ class DeviceClaimsTest(testtools.TestCase):
         self.assertRaises(exception.GuestNotFound, made.claim_port, 'node', 'b', ask('r'))
         both = {'p': first, 'q': second}
         ports = [model.Device(model.DeviceKind.INTERFACE, port) for port in ('p', 'q', 'r')]
-        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0, devices=tuple(ports))
-        spec = made.with_ports('node', spec)
+        spec = made.with_ports('node', _spec('a', devices=tuple(ports)))
         self.assertEqual(both, dict(spec.port_devices))
         driver.spawn('node', dataclasses.replace(spec, devices=spec.devices[:1]), key='key')
         # The guest does not have the port yet that is being plugged into it.
@@ -258,13 +255,10 @@ class DeviceClaimsTest(testtools.TestCase):
 
     def test_port_that_was_plugged_after_the_guests_were_listed(self):
         """The list does not have its device, which no other guest may get."""
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        driver = sim_driver.SimDriver(path, ['node'], profile.parse(TWO_PORTS))
-        self.addCleanup(driver.close)
+        driver = _driver(self, profile.parse(TWO_PORTS))
         made = claims.Claims(driver)
         host = topology.Host((), driver.get_devices('node'))
-        spec = model.GuestSpec('a', 'a', 'f', vcpus=1, memory_mb=1, disk_gb=0)
-        driver.spawn('node', spec, key='key')
+        driver.spawn('node', _spec('a'), key='key')
         address = made.claim_port('node', 'a', _ask_for(host, 'p'))
         before, listed = made.held('node'), driver.list_guests('node')
         port = model.Device(model.DeviceKind.INTERFACE, 'p', {model.PCI_ADDRESS: address})
@@ -275,13 +269,10 @@ class DeviceClaimsTest(testtools.TestCase):
 
     def test_port_that_is_being_plugged_at_a_restart(self):
         """No other guest gets its device, and the repeated call finds it."""
-        path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
-        driver = sim_driver.SimDriver(path, ['node'], profile.parse(SLOW_PORTS))
-        self.addCleanup(driver.close)
+        driver = _driver(self, profile.parse(SLOW_PORTS))
         host = topology.Host((), driver.get_devices('node'))
         for guest in ('a', 'b'):
-            spec = model.GuestSpec(guest, guest, 'f', vcpus=1, memory_mb=1, disk_gb=0)
-            driver.spawn('node', spec, key=guest)
+            driver.spawn('node', _spec(guest), key=guest)
         address = claims.Claims(driver).claim_port('node', 'a', _ask_for(host, 'p'))
         port = model.Device(model.DeviceKind.INTERFACE, 'p', {model.PCI_ADDRESS: address})
         job = driver.attach('node', 'a', port, key='plug')
@@ -289,6 +280,10 @@ class DeviceClaimsTest(testtools.TestCase):
         made = claims.Claims(driver)
         self.assertNotEqual(address, made.claim_port('node', 'b', _ask_for(host, 'q')))
         self.assertEqual(address, made.claim_port('node', 'a', _ask_for(host, 'p')))
+
+
+def _spec(name, **more):
+    return model.GuestSpec(name, name, 'f', vcpus=1, memory_mb=1, disk_gb=0, **more)
 
 
 def _ask_for(host, port):
