@@ -142,20 +142,27 @@ class RootCase(LostCase):
         super().setUp()
         self.cell.db.write(children.update_block_device, self.lost.uuid, {'boot_index': 0})
 
-    def run_all(self, made, *, taken_before):
-        for index, step in enumerate(made.steps()):
-            if index == taken_before:
-                self.take()
-            self.do(made, [step])
+    def root(self):
+        """Return the block device of the root disk."""
+        return next(each for each in self.cell.devices(self.server) if each.boot_index == 0)
 
-    def check_there(self, node):
-        """The record names an attachment that exists, if the guest was made after its deletion."""
+    def check_taken(self, made, number, node, last):
+        """Take the root disk before the step with this number, and check the guest on a node.
+
+        last: id of the step that makes the guest. The record names an attachment that exists if
+        that step came after the deletion.
+        """
+        self.do(made, made.steps()[:number])
+        self.take()
+        self.do(made, made.steps()[number:])
         self.assertEqual(2, len(self.cell.devices(self.server)))
         guest = self.cell.driver.get_guest(node, self.server)
         self.assertIn(self.lost.volume_id, [device.id for device in guest.spec.devices])
+        if number < len(moves_base.through(made, last)):
+            self.check_attached()
 
     def check_attached(self):
-        device = next(each for each in self.cell.devices(self.server) if each.boot_index == 0)
+        device = self.root()
         listed = self.cell.volume.list_attachments(None, self.server)
         own = [each for each in listed if each['volume_id'] == device.volume_id]
         self.assertEqual(
@@ -168,22 +175,14 @@ class RootResizeTest(testscenarios.WithScenarios, RootCase):
     scenarios = _each_step('resize')
 
     def test_attached_again(self):
-        made = self.resize()
-        self.run_all(made, taken_before=self.number)
-        self.check_there(moves_base.DEST)
-        if self.number < len(moves_base.through(made, resize.FINISH)):
-            self.check_attached()
+        self.check_taken(self.resize(), self.number, moves_base.DEST, resize.FINISH)
 
 
 class RootRevertTest(testscenarios.WithScenarios, RootCase):
     scenarios = _each_step('revert-resize')
 
     def test_attached_again(self):
-        made = self.revert()
-        self.run_all(made, taken_before=self.number)
-        self.check_there(moves_base.SOURCE)
-        if self.number < len(moves_base.through(made, revert.FINISH)):
-            self.check_attached()
+        self.check_taken(self.revert(), self.number, moves_base.SOURCE, revert.FINISH)
 
 
 class RootStepTest(RootCase):
@@ -196,12 +195,17 @@ class RootStepTest(RootCase):
         self.take()
         return made, moves_base.since(made, steps.CLAIM)[0]
 
+    def attach(self):
+        """Return a new attachment of the root disk to the destination."""
+        connector = {'host': moves_base.DEST}
+        return self.cell.volume.create_attachment(
+            None, self.lost.volume_id, self.server, connector=connector
+        )
+
     def test_killed_after_it_was_attached(self):
         """An attachment that nothing names is deleted, and another one is made."""
         made, step = self.claim()
-        self.cell.volume.create_attachment(
-            None, self.lost.volume_id, self.server, connector={'host': moves_base.DEST}
-        )
+        self.attach()
         made.repeated = True
         step.do()
         listed = self.cell.volume.list_attachments(None, self.server)
@@ -212,10 +216,8 @@ class RootStepTest(RootCase):
         made = self.resize()
         self.do(made, moves_base.until(made, resize.FINISH))
         self.take()
-        new = self.cell.volume.create_attachment(
-            None, self.lost.volume_id, self.server, connector={'host': moves_base.DEST}
-        )
-        device = next(each for each in self.cell.devices(self.server) if each.boot_index == 0)
+        new = self.attach()
+        device = self.root()
         self.cell.db.write(
             move_records.replace_attachment, device.uuid, device.attachment_id, new['id']
         )
