@@ -3,6 +3,7 @@
 The hosts have two NUMA nodes with two shared and eight dedicated CPUs each, two threads a core.
 """
 
+import functools
 import os
 
 from tests import fixtures as fixtures_package
@@ -53,6 +54,11 @@ class NumaCase(held_parts.HeldPartsTest):
         """The number of CPUs."""
         return sum(len(cell['pins']) for held in parts for cell in held['cells'])
 
+    def has(self, server):
+        """Require that nothing is wrong. Return the pins of a server."""
+        self.assertEqual([], self.cloud.findings())
+        return self.pins(server)
+
     def hosts(self):
         return [node.name for node in self.cloud.admin.compute.hypervisors()]
 
@@ -89,22 +95,15 @@ class NumaTest(NumaCase):
 
     def test_power(self):
         server = self.cloud.boot(flavor='paged')
-        before = self.pins(server)
-        for action, content, status in (
+        actions = (
             ('reboot', {'type': 'HARD'}, 'ACTIVE'),
             ('os-stop', None, 'SHUTOFF'),
             ('os-start', None, 'ACTIVE'),
             ('rescue', None, 'RESCUE'),
             ('unrescue', None, 'ACTIVE'),
             ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
-        ):
-            with self.subTest(action):
-                asked = 200 if action == 'rescue' else 202
-                self.moving.act(server, action, content, status=asked)
-                self.cloud.wait(server, status)
-                self.moving.wait_idle(server)
-                self.assertEqual(before, self.pins(server))
-                self.assertEqual([], self.cloud.findings())
+        )
+        self.keeps(server, functools.partial(self.has, server), actions)
 
     def test_resize(self):
         server = self.cloud.boot(flavor='pinned')
@@ -157,10 +156,7 @@ class NumaTest(NumaCase):
 
     def test_a_restart_knows_them_again(self):
         server = self.cloud.boot(flavor='paged')
-        before = self.pins(server)
-        self.cloud.restart()
-        self.assertEqual(before, self.pins(server))
-        self.assertEqual([], self.cloud.findings())
+        self.keeps_through_restart(functools.partial(self.has, server))
 
 
 class RaceTest(NumaCase):

@@ -4,6 +4,7 @@ The hosts have two NUMA nodes, with two GPUs on the first and one on the second,
 """
 
 import collections
+import functools
 import json
 import os
 
@@ -141,20 +142,15 @@ class PciTest(PciCase):
 
     def test_power(self):
         server = self.cloud.boot(flavor='two')
-        before = self.has(server, 3)
-        for action, content, status in (
+        parts = functools.partial(self.has, server, 3)
+        actions = (
             ('reboot', {'type': 'HARD'}, 'ACTIVE'),
             ('os-stop', None, 'SHUTOFF'),
             ('os-start', None, 'ACTIVE'),
             ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
-        ):
-            with self.subTest(action):
-                self.moving.act(server, action, content)
-                self.cloud.wait(server, status)
-                self.moving.wait_idle(server)
-                self.assertEqual(before, self.has(server, 3))
-        self.cloud.restart()
-        self.assertEqual(before, self.has(server, 3))
+        )
+        self.keeps(server, parts, actions)
+        self.keeps_through_restart(parts)
 
     def test_resize(self):
         server = self.cloud.boot(flavor='gpu')
@@ -335,9 +331,7 @@ class CrossCellTest(PciCase):
 
     def port(self):
         """A port that is a virtual function of its host."""
-        network = self.cloud.admin.network
-        made = network.create_network(
-            name='left', provider_network_type='flat', provider_physical_network='left'
+        network_id = self.physical_network('left').id
+        return self.cloud.admin.network.create_port(
+            network_id=network_id, binding_vnic_type='direct'
         )
-        network.create_subnet(network_id=made.id, ip_version=4, cidr='10.7.0.0/24')
-        return network.create_port(network_id=made.id, binding_vnic_type='direct')

@@ -4,6 +4,7 @@ The hosts have two virtual functions, a vDPA device, two physical functions, and
 card, see the profile.
 """
 
+import functools
 import os
 
 from tests import fixtures as fixtures_package
@@ -32,17 +33,8 @@ class SriovCase(held_parts.HeldPartsTest):
     def setUp(self):
         super().setUp()
         self.network = self.cloud.admin.network
-        self.left = self.net('left')
+        self.left = self.physical_network('left')
         self.tunnels = next(iter(self.network.networks(is_router_external=False)))
-
-    def net(self, physical):
-        made = self.network.create_network(
-            name=physical, provider_network_type='flat', provider_physical_network=physical
-        )
-        self.network.create_subnet(
-            network_id=made.id, ip_version=4, cidr='10.7.0.0/24', enable_dhcp=False
-        )
-        return made
 
     def port(self, kind='direct', network=None, **values):
         return self.network.create_port(
@@ -148,20 +140,15 @@ class SriovTest(SriovCase):
     def test_power(self):
         port = self.port()
         server = self.boot(port)
-        before = self.has(server, port)
-        for action, content, status in (
+        parts = functools.partial(self.has, server, port)
+        actions = (
             ('reboot', {'type': 'HARD'}, 'ACTIVE'),
             ('suspend', None, 'SUSPENDED'),
             ('resume', None, 'ACTIVE'),
             ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
-        ):
-            with self.subTest(action):
-                self.moving.act(server, action, content)
-                self.cloud.wait(server, status)
-                self.moving.wait_idle(server)
-                self.assertEqual(before, self.has(server, port))
-        self.cloud.restart()
-        self.assertEqual(before, self.has(server, port))
+        )
+        self.keeps(server, parts, actions)
+        self.keeps_through_restart(parts)
 
     def test_cold_migration(self):
         port = self.port()
