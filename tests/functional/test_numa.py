@@ -7,7 +7,6 @@ import functools
 import os
 
 from tests import fixtures as fixtures_package
-from tests.fixtures import crossing
 from tests.functional import held_parts
 from tests.functional import own_cloud
 from tests.sim.cases import loading
@@ -186,7 +185,6 @@ class CrossCellTest(NumaCase):
     settings = {**NumaCase.settings, 'cells': 2, 'hosts': 1}
 
     def test_there_and_back(self):
-        moves = crossing.Crossing(self.cloud)
         server = self.cloud.boot(flavor='paged', availability_zone='nova:cell1-host1')
         before = self.pins(server)
         for action, status in (('revertResize', 202), ('confirmResize', 204)):
@@ -194,9 +192,7 @@ class CrossCellTest(NumaCase):
             self.cloud.wait(server, 'VERIFY_RESIZE')
             self.assertEqual({server.id: 8}, self.held('cell1-host1'))
             self.assertEqual({server.id: 8}, self.held('cell2-host1'))
-            self.moving.act(server, action, status=status)
-            self.cloud.wait(server, 'ACTIVE')
-            moves.idle(server)
+            self.end_resize(server, action, status)
             self.assertEqual(before, self.pins(server))
         self.assertEqual({}, self.held('cell1-host1'))
 

@@ -10,7 +10,6 @@ import os
 
 from nova_lite import context
 from tests import fixtures as fixtures_package
-from tests.fixtures import crossing
 from tests.functional import held_parts
 from tests.sim.cases import loading
 from tools import sample
@@ -56,6 +55,9 @@ FILTERS = {
 
 
 class PciCase(held_parts.HeldPartsTest):
+    """two: aliases of the flavor with two GPUs"""
+
+    two = 'gpu:2,vf:1'
     settings = {
         'cells': 1,
         'hosts': 2,
@@ -73,7 +75,7 @@ class PciCase(held_parts.HeldPartsTest):
     def setUp(self):
         super().setUp()
         self.flavor('gpu', 'gpu:1')
-        self.flavor('two', 'gpu:2,vf:1')
+        self.flavor('two', self.two)
 
     def shown(self, parts):
         """The addresses of the devices."""
@@ -228,17 +230,14 @@ class PlacementCase(PciCase):
         },
     }
 
-    def setUp(self):
-        held_parts.HeldPartsTest.setUp(self)
-        self.flavor('gpu', 'gpu:1')
-        self.flavor('two', 'gpu:2')
+    two = 'gpu:2'
 
     def allocated(self, consumer):
         """{host: number of devices} that a consumer has in placement."""
-        placement = self.moving.world.placement
-        names = {each.uuid: each.name for each in placement.providers.list(context.admin())}
+        providers = self.moving.world.placement.providers.list(context.admin())
+        names = {each.uuid: each.name for each in providers}
         found = collections.Counter()
-        for uuid, resources in placement.holding(context.admin(), consumer).allocations.items():
+        for uuid, resources in self.moving.allocations(consumer).items():
             found[names[uuid].partition('_')[0]] += resources.get('CUSTOM_GPU', 0)
         return +found
 
@@ -259,7 +258,6 @@ class PlacementCase(PciCase):
             self.assertEqual([], self.cloud.findings())
             self.end_resize(server, action, status)
             self.has(server, 1 if status == 202 else 2)
-        source = moved
         self.shelve(server)
         self.assertEqual({}, self.allocated(server.id))
         self.unshelve(server)
@@ -309,7 +307,6 @@ class CrossCellTest(PciCase):
     settings = {**PciCase.settings, 'cells': 2, 'hosts': 1}
 
     def test_there_and_back(self):
-        moves = crossing.Crossing(self.cloud)
         port = self.port()
         server = self.cloud.boot(
             flavor='gpu', availability_zone='nova:cell1-host1', networks=[{'port': port.id}]
@@ -321,9 +318,7 @@ class CrossCellTest(PciCase):
             self.assertEqual(before[1], self.held('cell1-host1')[server.id])
             self.assertEqual(2, len(self.held('cell2-host1')[server.id]))
             self.assertEqual([], self.cloud.findings())
-            self.moving.act(server, action, status=status)
-            self.cloud.wait(server, 'ACTIVE')
-            moves.idle(server)
+            self.end_resize(server, action, status)
             if status == 202:
                 self.assertEqual(before, self.has(server, 2))
         self.assertEqual({}, self.held('cell1-host1'))

@@ -3,7 +3,6 @@
 import json
 import typing
 
-from tests.fixtures import crossing
 from tests.functional import test_pci
 from tests.sim.cases import loading
 
@@ -83,7 +82,6 @@ class CrossCellTest(test_pci.PlacementCase):
     settings = {**test_pci.PlacementCase.settings, 'cells': 2, 'hosts': 1}
 
     def test_resizes(self):
-        moves = crossing.Crossing(self.cloud)
         server = self.cloud.boot(flavor='gpu', availability_zone='nova:cell1-host1')
         self.has(server, 1)
         for action, status in (('revertResize', 202), ('confirmResize', 204)):
@@ -92,7 +90,5 @@ class CrossCellTest(test_pci.PlacementCase):
             self.assertEqual({'cell2-host1': 2}, self.allocated(server.id))
             migration = self.moving.migration(server)['uuid']
             self.assertEqual({'cell1-host1': 1}, self.allocated(migration))
-            self.moving.act(server, action, status=status)
-            self.cloud.wait(server, 'ACTIVE')
-            moves.idle(server)
+            self.end_resize(server, action, status)
             self.has(server, 1 if status == 202 else 2)
