@@ -105,9 +105,7 @@ class DeletedOnLostHostsTest(testscenarios.WithScenarios, own_cloud.OwnCloudTest
     def silent(self):
         """It has lost its power, and counts as down."""
         with self.off():
-            self.cloud.wait_for(
-                lambda: self.moving.service(HOST)['state'] == 'down', 'the host to be down', 120
-            )
+            self.moving.wait_down(HOST)
             yield
 
     @contextlib.contextmanager

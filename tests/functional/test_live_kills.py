@@ -27,10 +27,6 @@ PHASES = {
 }
 
 
-# By when a host without power counts as down, and the steps of its moves are given up.
-SILENT_S = 120
-
-
 @sample.in_turns(3)
 class KillTest(testtools.TestCase):
     settings = own_cloud.NO_GRACE
@@ -157,11 +153,7 @@ class KillTest(testtools.TestCase):
         """The migration waits for it, until an evacuation is requested."""
         server, _migration = self.begin_endless()
         self.moving.power_off(server.compute_host)
-        self.cloud.wait_for(
-            lambda: self.moving.service(server.compute_host)['state'] == 'down',
-            'the source to count as down',
-            SILENT_S,
-        )
+        self.moving.wait_down(server.compute_host)
         self.moving.act(server, 'evacuate', {}, status=200)
         self.assertEqual('done', self.moving.ended(server)['status'])
         statuses = [each['status'] for each in self.moving.migrations(server)]
