@@ -10,13 +10,21 @@ from tests.fixtures import saga_faults
 from tools import sample
 
 
+def take(test, number, *, turns=None):
+    """Set the number of the sample, and whether tests take turns, until a test ends."""
+    values = {sample.VARIABLE: None if number is None else str(number), sample.TURNS: turns}
+    for name, value in values.items():
+        test.useFixture(fixtures.EnvironmentVariable(name, value))
+    test.addCleanup(sample.number.cache_clear)
+    sample.number.cache_clear()
+
+
 class SampleTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.directory = self.useFixture(fixtures.TempDir()).path
         # A checkout above the temporary directory would answer for it.
         self.useFixture(fixtures.EnvironmentVariable('GIT_CEILING_DIRECTORIES', self.directory))
-        self.addCleanup(sample.number.cache_clear)
 
     def git(self, *args):
         identity = ['-c', 'user.name=n', '-c', 'user.email=e@example.org']
@@ -37,26 +45,20 @@ class SampleTest(testtools.TestCase):
     def test_seven_samples_are_all_cases(self):
         cases, taken = list(range(40)), []
         for number in range(saga_faults.SAMPLED):
-            self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
-            sample.number.cache_clear()
+            take(self, number)
             self.assertEqual(f'{sample.VARIABLE}={number}', sample.replay())
             taken += saga_faults.sample(cases)
         self.assertEqual(cases, sorted(taken))
 
     def test_one_is_taken_where_there_are_few(self):
         for number in range(5):
-            self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, str(number)))
-            sample.number.cache_clear()
+            take(self, number)
             self.assertEqual(1, len(saga_faults.sample('abc', 0, 48)))
 
 
 class TurnsTest(testtools.TestCase):
-    def names(self, **variables):
+    def names(self):
         """Return the names of the tests that run."""
-        for name in (sample.VARIABLE, sample.TURNS):
-            self.useFixture(fixtures.EnvironmentVariable(name, variables.get(name)))
-        self.addCleanup(sample.number.cache_clear)
-        sample.number.cache_clear()
 
         class Base(testtools.TestCase):
             def test_a(self): ...
@@ -72,17 +74,16 @@ class TurnsTest(testtools.TestCase):
         return unittest.defaultTestLoader.getTestCaseNames(Case)
 
     def test_commits_run_all_tests(self):
-        found = [
-            self.names(**{sample.VARIABLE: str(number), sample.TURNS: '1'}) for number in range(3)
-        ]
+        found = []
+        for number in range(3):
+            take(self, number, turns='1')
+            found.append(self.names())
         self.assertEqual([['test_a', 'test_d'], ['test_b'], ['test_c']], found)
 
     def test_classes_of_one_test_take_turns(self):
-        self.useFixture(fixtures.EnvironmentVariable(sample.VARIABLE, '1'))
-        self.useFixture(fixtures.EnvironmentVariable(sample.TURNS, '1'))
-        self.addCleanup(sample.number.cache_clear)
-        sample.number.cache_clear()
+        take(self, 1, turns='1')
         self.assertEqual(('', 'a'), (sample.turn('a', 2), sample.turn('a', 2, first=1)))
 
     def test_other_commands_run_all_tests_at_once(self):
+        take(self, None)
         self.assertEqual(['test_a', 'test_b', 'test_c', 'test_d'], self.names())
