@@ -38,6 +38,8 @@ CELL0_UUID = cell_mappings.CELL0_UUID
 T = typing.TypeVar('T')
 RELOAD_S = 30
 READERS = 16  # threads that read from one cell
+# Errors of `fill`. Their texts may have a part of a password.
+TEMPLATE_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class Cell:
@@ -295,6 +297,7 @@ class Cells:
 def fill(url: str, local: str | None) -> str:
     """Fill `{hostname}`, `{port}`, ... in a mapping's URL from a daemon's own URL.
 
+    Raise one of TEMPLATE_ERRORS if either URL is malformed.
     IPv6 addresses have brackets in the result, whether or not they are in the mapping.
     """
     if '{' not in url or not local:
@@ -306,7 +309,7 @@ def fill(url: str, local: str | None) -> str:
         port=parts.port or '',
         username=parts.username or '',
         password=parts.password or '',
-        path=parts.path.lstrip('/'),
+        path=parts.path.removeprefix('/'),
         query=parts.query,
         fragment=parts.fragment,
     )

@@ -18,7 +18,7 @@ class Unusable(exception.Invalid):
 def check(deployment: command.Deployment, bus: str, url: str) -> None:
     """Raise Unusable unless daemons can open the bus and the database of a cell by these URLs.
 
-    What a template of a URL becomes without a URL of our own is not known here.
+    A template is not checked further if this process has no URL to fill it from.
     """
     filled = _filled('The transport URL', bus, deployment.conf.transport_url)
     if '{' not in filled and not filled.startswith((transport.EMBEDDED, transport.NO_BUS)):
@@ -31,7 +31,7 @@ def check(deployment: command.Deployment, bus: str, url: str) -> None:
 def _filled(name: str, url: str, local: str | None) -> str:
     try:
         return cells.fill(url, local)
-    except (LookupError, ValueError, AttributeError) as error:
+    except cells.TEMPLATE_ERRORS as error:
         raise Unusable(
             name=name, reason=f'its template has an error: {type(error).__name__}: {error}'
         ) from None

@@ -13,6 +13,9 @@ class FillTest(testtools.TestCase):
         )
         self.assertEqual(template, cells.fill(template, None))
 
+    def test_of_a_file(self):
+        self.assertEqual('sqlite:////a/b', cells.fill('{scheme}:///{path}', 'sqlite:////a/b'))
+
     def test_of_ipv6(self):
         for host in ('{hostname}', '[{hostname}]'):
             found = cells.fill(f'rabbit://{host}:{{port}}/cell1', 'rabbit://[fd00::1]:5672/')

@@ -7,6 +7,7 @@ import urllib.parse
 
 import sqlalchemy as sa
 
+from nova_lite import cells
 from nova_lite import exception
 
 # Statements that make all transactions of a connection read-only.
@@ -40,28 +41,14 @@ def resolve(template: str, base: str, where: str) -> str:
         reason = 'its URL has variables, for which [database]connection is needed'
         raise BadUrl(where=where, reason=reason)
     try:
-        return template.format(**_parts(base))
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        return cells.fill(template, base)
+    except cells.TEMPLATE_ERRORS as error:
         # The text of the error may have a part of a password.
         reason = (
             'its URL with variables is malformed, or has others than those of nova, or '
             '[database]connection is malformed'
         )
         raise BadUrl(where=where, reason=reason) from error
-
-
-def _parts(base: str) -> dict[str, str | int]:
-    parts = urllib.parse.urlsplit(base)
-    return {
-        'scheme': parts.scheme,
-        'username': parts.username or '',
-        'password': parts.password or '',
-        'hostname': parts.hostname or '',
-        'port': parts.port or '',
-        'path': parts.path.removeprefix('/'),
-        'query': parts.query,
-        'fragment': parts.fragment,
-    }
 
 
 class Database:

@@ -47,6 +47,7 @@ class TemplateTest(testtools.TestCase):
             ('{scheme}://', ''),
             ('mysql://u:a{s3kret}@h/n', BASE),
             ('{hostname.s3kret}', BASE),
+            ('{hostname[s3kret]}', BASE),
             ('{scheme}://', 'mysql://u:s3kret/1@h/n'),
             ('{scheme}://', 'mysql://u:s3kret[@h/n'),
         ):
