@@ -28,6 +28,7 @@ DATABASE = command.option(
 )
 # Columns of a mapping that no other cell may have, in the order of `cell_urls.check`.
 URLS = ('transport_url', 'database_connection')
+SCHEME = re.compile(r'[a-z][a-z0-9+.-]*://', re.IGNORECASE)
 SECRET = re.compile(r'([?&][^=&]*password=)[^&]*')
 COLUMNS = {
     'name': 'Name',
@@ -238,7 +239,7 @@ def add(
 
 def is_url(text: str) -> bool:
     """Return whether the text looks like the URL of a bus."""
-    return bool(urllib.parse.urlsplit(text).scheme) and '://' in text
+    return SCHEME.match(text) is not None
 
 
 def masked(url: str) -> str:

@@ -57,6 +57,7 @@ class CellsTest(CellTest):
             {'--transport-url': 'foo://other'},
             {'--transport-url': 'rabbit://other:port'},
             {'--transport-url': 'rabbit://{nonsense}'},
+            {'--transport-url': 'rabbit://[nonsense'},
             {'--database_connection': 'mysql+pymysql://{username[nonsense]}@db/x'},
             {'--database_connection': 'garbage'},
             {'--database_connection': 'foo://u@db/x'},
