@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from collections.abc import Iterable
 import contextlib
 import json
 import sys
@@ -32,16 +31,10 @@ def audit(
             ages=ages,
             say=say,
             check=checker.check,
-            explain=_explained,
+            # A nova has no sagas that could explain a finding.
+            explain=lambda _snapshot, found: (found, ()),
         )
     return verdict, checker
-
-
-def _explained(
-    _snapshot: object, found: Iterable[findings.Finding]
-) -> tuple[list[findings.Finding], list[findings.Finding]]:
-    """Return (findings, none that something explains): a nova has no sagas."""
-    return list(found), []
 
 
 def run(
@@ -63,23 +56,14 @@ def run(
         print(f'{title} was not checked: {reason}.', file=sys.stderr)
     if args.json:
         return verdict, _as_json(verdict, checker, not_checked)
-    return verdict, _as_text(verdict, checker)
+    return verdict, verdicts.as_text(verdict, checker.remedies)
 
 
 def _as_json(
     verdict: settling.Verdict, checker: catalogue.Checker, not_checked: dict[str, str]
 ) -> str:
-    found = json.loads(verdicts.as_json(verdict))
+    found = verdicts.as_dict(verdict)
     del found['explained']
     for each in (*found['findings'], *found['unsettled']):
         each['remedy'] = checker.remedies[findings.Finding(**each)]
     return json.dumps({**found, 'not_checked': not_checked}, indent=2)
-
-
-def _as_text(verdict: settling.Verdict, checker: catalogue.Checker) -> str:
-    lines = []
-    for finding in verdict.findings:
-        lines.append('  '.join(finding))
-        lines.append(f'    {checker.remedies[finding]}')
-    lines += ['  '.join((*finding, '(unsettled)')) for finding in verdict.unsettled]
-    return '\n'.join([*lines, verdicts.ending(verdict)])
