@@ -1,6 +1,7 @@
 """The services of a cloud that clouds.yaml names, for `nova-lite verify --nova --os-cloud`."""
 
 from collections.abc import Callable
+import functools
 
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as auth_exceptions
@@ -8,6 +9,7 @@ import openstack
 from openstack import exceptions as sdk_exceptions
 
 from nova_lite import exception
+from nova_lite.lab.launcher import client_connections
 
 
 class BadCloud(exception.Invalid):
@@ -18,17 +20,7 @@ def adapters(name: str) -> Callable[[str], adapter.Adapter]:
     """Return a function that returns the adapter of a type of service. Raise BadCloud."""
     try:
         config = openstack.connect(cloud=name).config
-        session = config.get_session()
+        config.get_session()  # raises the errors of the settings
     except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise BadCloud(name=name, reason=str(error).rstrip('.')) from error
-
-    def of(kind: str) -> adapter.Adapter:
-        return adapter.Adapter(
-            session,
-            service_type=kind,
-            interface=config.get_interface(kind),
-            region_name=config.get_region_name(kind),
-            endpoint_override=config.get_endpoint(kind),
-        )
-
-    return of
+    return functools.partial(client_connections.adapter_of, config)

@@ -1,9 +1,11 @@
-"""Connections to the clouds of a clouds.yaml, without settings of the environment."""
+"""Connections to the clouds of a clouds.yaml."""
 
 import typing
 
+from keystoneauth1 import adapter
 from keystoneauth1 import session
 from openstack import connection
+from openstack.config import cloud_region
 from openstack.config import loader
 import requests
 
@@ -15,12 +17,27 @@ DEMO = 'nova-lite-demo'
 def connect(path: str, name: str = ADMIN, **options: typing.Any) -> connection.Connection:
     """Return a connection to the cloud `name` of the clouds.yaml at `path`.
 
+    The settings of the environment are ignored.
     options: settings that replace those of the file
     """
     config = loader.OpenStackConfig(
         config_files=[path], load_envvars=False, session_constructor=_Session
     )
     return connection.Connection(config=config.get_one(name, **options))
+
+
+def adapter_of(config: cloud_region.CloudRegion, kind: str) -> adapter.Adapter:
+    """Return an adapter of a type of service. Adapters of the SDK have versions in their paths.
+
+    Raise ClientException of keystoneauth1, SDKException.
+    """
+    return adapter.Adapter(
+        config.get_session(),
+        service_type=kind,
+        interface=config.get_interface(kind),
+        region_name=config.get_region_name(kind),
+        endpoint_override=config.get_endpoint(kind),
+    )
 
 
 class _Session(session.Session):

@@ -5,11 +5,11 @@ import http
 import os
 import sys
 
-from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as auth_exceptions
 import yaml
 
 from nova_lite import exception
+from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
@@ -55,19 +55,10 @@ def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
     if ours is not None and ours.state() != which_cloud.RUNNING:
         up = state_dir.command('up', ours.directory)
         raise client.WrongUse(reason=f'the cloud does not run. Start it with `{up}`')
-    connection = client.connection(args)
-    config = connection.config
+    config = client.connection(args).config
     try:
-        session = config.get_session()
-        # Adapters of the SDK have versions in their paths.
         adapters = {
-            service: adapter.Adapter(
-                session,
-                service_type=kind,
-                interface=config.get_interface(kind),
-                region_name=config.get_region_name(kind),
-                endpoint_override=config.get_endpoint(kind),
-            )
+            service: client_connections.adapter_of(config, kind)
             for service, kind in apis.TYPES.items()
         }
         reading = importing.Import(apis.Api(adapters), shown=args.names)
