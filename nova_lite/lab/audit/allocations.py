@@ -44,7 +44,7 @@ def wrong_size(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
         if node is None or not held or wanted is None:
             continue
         found = _comparable(held)
-        if snapshot.placement and snapshot.placement.shares_disks and DISK not in found:
+        if snapshot.placement.shares_disks and DISK not in found:
             wanted = {name: amount for name, amount in wanted.items() if name != DISK}
         if found != wanted:
             detail = f'should hold {_sorted(wanted)} of {row.node} and holds {_sorted(found)}'
@@ -99,7 +99,7 @@ def orphaned(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     known = snapshot.expected | {
         row.uuid for cell in snapshot.cells for row in cell.migrations if row.uuid
     }
-    for consumer in sorted(_consumers(snapshot) - known):
+    for consumer in sorted(snapshot.placement.allocations.keys() - known):
         for provider, held in _held(snapshot, consumer).items():
             what = _of_provider(snapshot, provider, held)
             detail = f'is neither a server nor a migration, and holds {what}'
@@ -117,7 +117,7 @@ def migration_over(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
         for row in cell.migrations
         if row.uuid and row.status in observed.OVER
     }
-    for consumer in sorted(_consumers(snapshot) & over.keys()):
+    for consumer in sorted(snapshot.placement.allocations.keys() & over.keys()):
         row = over[consumer]
         for provider, held in _held(snapshot, consumer).items():
             what = _of_provider(snapshot, provider, held)
@@ -125,12 +125,8 @@ def migration_over(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
             yield Violation(f'migration {consumer}', detail, provider=provider)
 
 
-def _consumers(snapshot: Snapshot) -> set[str]:
-    return set(snapshot.placement.allocations) if snapshot.placement else set()
-
-
 def _held(snapshot: Snapshot, consumer: str) -> dict[str, observed.Amounts]:
-    return snapshot.placement.allocations.get(consumer, {}) if snapshot.placement else {}
+    return snapshot.placement.allocations.get(consumer, {})
 
 
 def _uuid_of(snapshot: Snapshot, host: str, node: str) -> str | None:
@@ -148,8 +144,6 @@ def _node_of(snapshot: Snapshot, row: observed.Row) -> str | None:
 
 def _placed(snapshot: Snapshot) -> Iterator[tuple[observed.Row, str]]:
     """Yield (row, node) of each server at rest on a compute node that has a provider."""
-    if snapshot.placement is None:
-        return
     for _cell, row in snapshot.resting():
         uuid = _node_of(snapshot, row)
         if row.vm_state != OFFLOADED and uuid in snapshot.placement.providers:
@@ -160,7 +154,6 @@ def _roots(snapshot: Snapshot, consumer: str) -> dict[str, list[tuple[str, str]]
     """Return {root uuid: [(provider uuid, name), ...]} of the providers that a consumer uses."""
     found: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
     for uuid in _held(snapshot, consumer):
-        assert snapshot.placement is not None
         provider = snapshot.placement.providers[uuid]
         found[provider.root].append((uuid, provider.name))
     return dict(found)
@@ -170,7 +163,7 @@ def _on_tree(snapshot: Snapshot, consumer: str, root: str | None) -> collections
     """Return the amounts that a consumer holds of all providers of a tree."""
     total: collections.Counter[str] = collections.Counter()
     for uuid, amounts in _held(snapshot, consumer).items():
-        if snapshot.placement and snapshot.placement.providers[uuid].root == root:
+        if snapshot.placement.providers[uuid].root == root:
             total.update(amounts)
     return total
 
@@ -183,7 +176,6 @@ def _comparable(held: Mapping[str, int]) -> dict[str, int]:
 
 
 def _of_provider(snapshot: Snapshot, uuid: str, held: Mapping[str, int]) -> str:
-    assert snapshot.placement is not None
     return f'{_sorted(held)} of {snapshot.placement.providers[uuid].name}'
 
 

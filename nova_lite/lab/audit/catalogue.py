@@ -221,6 +221,8 @@ class Checker:
     ) -> Iterator[findings.Finding]:
         """Yield every violation of the invariants whose service was asked."""
         for invariant in every():
+            if invariant.service is not None and invariant.service not in snapshot.asked:
+                continue
             for seen in invariant.check(snapshot, ages):
                 finding = findings.Finding(invariant.id, seen.what, seen.detail)
                 self.remedies[finding] = invariant.remedy(seen)

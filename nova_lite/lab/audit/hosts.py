@@ -127,7 +127,7 @@ def without_provider(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     updates its resources; if it does not, its log says why.
     """
     for _cell, node in _nodes_of_computes(snapshot):
-        if snapshot.placement is not None and node.uuid not in snapshot.placement.providers:
+        if node.uuid not in snapshot.placement.providers:
             detail = f'({node.uuid}) of host {node.host} has no resource provider'
             yield Violation(f'compute node {node.hypervisor_hostname}', detail, host=node.host)
 
@@ -138,8 +138,6 @@ def provider_left(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     The compute node was deleted while the provider had allocations, or its host was renamed.
     Placement offers it to requests, and builds there fail. Its allocations must go first.
     """
-    if snapshot.placement is None:
-        return
     nodes = {node.uuid for cell in snapshot.cells for node in cell.nodes}
     for uuid, provider in snapshot.placement.providers.items():
         if provider.root == uuid and uuid not in nodes:
@@ -185,8 +183,6 @@ def _memberships(
     snapshot: Snapshot,
 ) -> Iterator[tuple[str, str, observed.Provider, dict[str, str]]]:
     """Yield (uuid, host, provider, {aggregate uuid: name} of nova) of each compute node."""
-    if snapshot.placement is None:
-        return
     for _cell, node in _nodes_of_computes(snapshot):
         provider = snapshot.placement.providers.get(node.uuid)
         if provider is not None:

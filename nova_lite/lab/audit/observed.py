@@ -95,7 +95,7 @@ class Snapshot:
 
     mappings, build_requests: {server uuid: row}; specs: server uuids
     host_mappings: {host: cell id}; aggregates: (row, its hosts) of each
-    placement, ports, volumes: None if the service was not asked
+    asked: names of the services that placement, ports and volumes are of; the others are empty
     """
 
     now: datetime.datetime
@@ -105,9 +105,10 @@ class Snapshot:
     specs: Collection[str] = frozenset()
     host_mappings: dict[str, int] = dataclasses.field(default_factory=dict)
     aggregates: list[tuple[Row, set[str]]] = dataclasses.field(default_factory=list)
-    placement: Placement | None = None
-    ports: list[Json] | None = None
-    volumes: Volumes | None = None
+    asked: Collection[str] = frozenset()
+    placement: Placement = dataclasses.field(default_factory=Placement)
+    ports: list[Json] = dataclasses.field(default_factory=list)
+    volumes: Volumes = dataclasses.field(default_factory=Volumes)
 
     @functools.cached_property
     def by_id(self) -> dict[int, Cell]:

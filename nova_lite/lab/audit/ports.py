@@ -43,7 +43,7 @@ def bound_elsewhere(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
 
 def _ports(snapshot: Snapshot) -> Iterator[observed.Json]:
-    for port in snapshot.ports or ():
+    for port in snapshot.ports:
         owner = port['device_owner'] or ''
         if owner.startswith(OWNER) and owner not in OTHERS and port['device_id']:
             yield port

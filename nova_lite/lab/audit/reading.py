@@ -55,7 +55,9 @@ class Reader:
             runtime.sleep(max(0.0, self._ended + PAUSE_S - runtime.monotonic()))
         self._say('the API database')
         mapped, api = self._api.read(_api)
-        snapshot = observed.Snapshot(now=runtime.naive_now(), cells=[], **api)
+        snapshot = observed.Snapshot(
+            now=runtime.naive_now(), cells=[], asked=self._settings.services.keys(), **api
+        )
         for mapping in mapped:
             self._say(_title(mapping))
             servers = {

@@ -20,8 +20,6 @@ def attachment_missing(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     Cinder lets another server have the volume. The guest keeps its connection until it is
     stopped, and then cannot start.
     """
-    if snapshot.volumes is None:
-        return
     known = {each['id'] for each in snapshot.volumes.attachments}
     for row, device in _devices(snapshot):
         if device.attachment_id and device.attachment_id not in known:
@@ -63,8 +61,6 @@ def volume_missing(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
     It was deleted in Cinder after a reset of its status. The server cannot start again.
     """
-    if snapshot.volumes is None:
-        return
     for row, device in _devices(snapshot):
         if device.volume_id not in snapshot.volumes.statuses:
             detail = f'of server {row.uuid} does not exist'
@@ -77,8 +73,6 @@ def volume_lost(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
     Anyone may attach an available volume to another server, and two guests would write to it.
     """
-    if snapshot.volumes is None:
-        return
     for row, device in _devices(snapshot):
         status = snapshot.volumes.statuses.get(device.volume_id)
         if status in LOST:
@@ -99,7 +93,7 @@ def _devices(snapshot: Snapshot) -> Iterator[tuple[observed.Row, observed.Row]]:
 
 def _attachments(snapshot: Snapshot) -> Iterator[tuple[str, observed.Json]]:
     """Yield (server uuid, attachment) of each attachment for a server."""
-    for each in snapshot.volumes.attachments if snapshot.volumes else ():
+    for each in snapshot.volumes.attachments:
         uuid = each.get('instance') or each.get('instance_uuid')
         if uuid:
             yield uuid, each
