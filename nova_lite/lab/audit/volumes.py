@@ -10,7 +10,7 @@ from nova_lite.verify import age_limits
 Violation = violation.Violation
 Snapshot = observed.Snapshot
 Ages = age_limits.AgeLimits
-# Statuses in which Cinder keeps a volume for nobody.
+# Statuses in which Cinder keeps a volume for no server.
 LOST = ('available', 'error')
 
 
@@ -82,12 +82,15 @@ def volume_lost(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
 def _devices(snapshot: Snapshot) -> Iterator[tuple[observed.Row, observed.Row]]:
     """Yield (server, device) of each volume of each server at rest."""
+    rows = {
+        (cell.id, row.uuid): row
+        for cell, row in snapshot.resting()
+        if row.vm_state != states.VmState.SHELVED_OFFLOADED
+    }
     for cell in snapshot.cells:
-        rows = {row.uuid: row for there, row in snapshot.resting() if there is cell}
         for device in cell.devices:
-            row = rows.get(device.instance_uuid)
-            offloaded = row is not None and row.vm_state == states.VmState.SHELVED_OFFLOADED
-            if row is not None and device.volume_id and not offloaded:
+            row = rows.get((cell.id, device.instance_uuid))
+            if row is not None and device.volume_id:
                 yield row, device
 
 
