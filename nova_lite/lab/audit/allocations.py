@@ -25,9 +25,9 @@ def missing(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
     Placement believes that the resources of the server are free, and gives them away again.
     """
-    for row, node in _placed(snapshot):
+    for row, _own in _placed(snapshot):
         if not _held(snapshot, row.uuid):
-            detail = f'is on {row.host} ({node}) and holds nothing'
+            detail = f'is on {row.host} ({row.node}) and holds nothing'
             yield Violation(f'server {row.uuid}', detail, server=row.uuid)
 
 
@@ -63,8 +63,7 @@ def wrong_host(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
         for row in cell.migrations
         if row.migration_type == EVACUATION and row.status == DONE
     }
-    for row, _node in _placed(snapshot):
-        own = _node_of(snapshot, row)
+    for row, own in _placed(snapshot):
         for root, providers in _roots(snapshot, row.uuid).items():
             if root != own and (row.uuid, root) not in left:
                 for uuid, name in providers:
@@ -143,11 +142,11 @@ def _node_of(snapshot: Snapshot, row: observed.Row) -> str | None:
 
 
 def _placed(snapshot: Snapshot) -> Iterator[tuple[observed.Row, str]]:
-    """Yield (row, node) of each server at rest on a compute node that has a provider."""
+    """Yield (row, uuid) of each server at rest on a compute node that has a provider."""
     for _cell, row in snapshot.resting():
         uuid = _node_of(snapshot, row)
-        if row.vm_state != OFFLOADED and uuid in snapshot.placement.providers:
-            yield row, row.node
+        if row.vm_state != OFFLOADED and uuid is not None and uuid in snapshot.placement.providers:
+            yield row, uuid
 
 
 def _roots(snapshot: Snapshot, consumer: str) -> dict[str, list[tuple[str, str]]]:

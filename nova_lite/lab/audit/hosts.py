@@ -126,7 +126,7 @@ def without_provider(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     Placement does not offer the host. The compute service creates the provider when it
     updates its resources; if it does not, its log says why.
     """
-    for _cell, node in _nodes_of_computes(snapshot):
+    for node in _nodes_of_computes(snapshot):
         if node.uuid not in snapshot.placement.providers:
             detail = f'({node.uuid}) of host {node.host} has no resource provider'
             yield Violation(f'compute node {node.hypervisor_hostname}', detail, host=node.host)
@@ -151,7 +151,7 @@ def not_in_placement(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     Requests that placement limits to an aggregate, such as those of an availability zone, do
     not get the host.
     """
-    for uuid, _name, provider, wanted in _memberships(snapshot):
+    for uuid, provider, wanted in _memberships(snapshot):
         for aggregate in sorted(wanted.keys() - provider.aggregates):
             detail = f'({uuid}) is not in the aggregate {wanted[aggregate]} ({aggregate})'
             yield Violation(f'resource provider {provider.name}', detail)
@@ -164,7 +164,7 @@ def only_in_placement(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
     aggregate or its zone still get the host, and its filter then refuses it.
     """
     names = {aggregate.uuid: aggregate.name for aggregate, _hosts in snapshot.aggregates}
-    for uuid, _name, provider, wanted in _memberships(snapshot):
+    for uuid, provider, wanted in _memberships(snapshot):
         for aggregate in sorted((provider.aggregates & names.keys()) - wanted.keys()):
             detail = (
                 f'({uuid}) is in the aggregate {names[aggregate]} ({aggregate}), its host is not'
@@ -172,18 +172,16 @@ def only_in_placement(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
             yield Violation(f'resource provider {provider.name}', detail, provider=uuid)
 
 
-def _nodes_of_computes(snapshot: Snapshot) -> Iterator[tuple[observed.Cell, observed.Row]]:
+def _nodes_of_computes(snapshot: Snapshot) -> Iterator[observed.Row]:
     for cell in snapshot.cells:
         for node in cell.nodes:
             if node.host in cell.computes:
-                yield cell, node
+                yield node
 
 
-def _memberships(
-    snapshot: Snapshot,
-) -> Iterator[tuple[str, str, observed.Provider, dict[str, str]]]:
-    """Yield (uuid, host, provider, {aggregate uuid: name} of nova) of each compute node."""
-    for _cell, node in _nodes_of_computes(snapshot):
+def _memberships(snapshot: Snapshot) -> Iterator[tuple[str, observed.Provider, dict[str, str]]]:
+    """Yield (uuid, provider, {aggregate uuid: name} of nova) of each compute node."""
+    for node in _nodes_of_computes(snapshot):
         provider = snapshot.placement.providers.get(node.uuid)
         if provider is not None:
             wanted = {
@@ -191,4 +189,4 @@ def _memberships(
                 for aggregate, hosts in snapshot.aggregates
                 if node.host in hosts
             }
-            yield node.uuid, node.host, provider, wanted
+            yield node.uuid, provider, wanted
