@@ -5,7 +5,6 @@ Sizes follow the flavor. A server that boots from a volume has no local root dis
 
 from collections.abc import Iterable
 from collections.abc import Sequence
-import dataclasses
 
 from oslo_config import cfg
 from oslo_utils import strutils
@@ -13,7 +12,6 @@ from oslo_utils import strutils
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.lifecycle.guests import constraints
-from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import block_device
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import instance as objects
@@ -91,7 +89,7 @@ def spec_of(
 
 
 def constraints_of(
-    instance: objects.Instance, ports: Iterable[model.Json] | None = None
+    instance: objects.Instance, ports: Sequence[model.Json] | None = None
 ) -> constraints.Constraints:
     """Return the requirements of a server on its host, besides sizes, by its flavor and image.
 
@@ -99,7 +97,9 @@ def constraints_of(
     Raise Invalid if flavor and image contradict: a former release has accepted the server.
     """
     flavor = instance.flavor
-    found = constraints.of(
+    if ports is None:
+        ports = instance.get('network_info') or ()
+    return constraints.of(
         constraints.Asked(
             vcpus=flavor.vcpus,
             memory_mb=flavor.memory_mb,
@@ -109,12 +109,9 @@ def constraints_of(
             image_name='',
             image_id=instance.get('image_ref') or '',
             devices=flavor.get('devices') or (),
+            ports=ports,
         )
     )
-    if ports is None:
-        ports = instance.get('network_info') or ()
-    wanted = port_requests.requests(ports, found.device_policy)
-    return dataclasses.replace(found, ports=wanted) if wanted else found
 
 
 def volume_of(device: block_device.BlockDevice) -> model.Device:

@@ -11,7 +11,6 @@ import typing
 
 from nova_lite import exception
 from nova_lite.lifecycle.guests import constraints
-from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
@@ -120,11 +119,10 @@ def _guest(
         image_name='',
         image_id=(spec.image.id if spec.image else None) or '',
         devices=flavor.get('devices') or (),
+        ports=spec.requested_networks,
     )
     try:
-        found = constraints.of(asked)
-        ports = port_requests.requests(spec.requested_networks, found.device_policy)
-        return (dataclasses.replace(found, ports=ports) if ports else found), None
+        return constraints.of(asked), None
     except exception.Invalid as error:
         return constraints.NONE, error.message
 

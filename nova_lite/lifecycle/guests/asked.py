@@ -13,6 +13,7 @@ class Asked:
     """A request for a guest. memory_mb in MiB; properties: those of the image.
 
     devices: requests for PCI devices, in the format of records
+    ports: requested networks, or entries of network_info
     """
 
     vcpus: int
@@ -23,6 +24,7 @@ class Asked:
     image_name: str
     image_id: str
     devices: typing.Sequence[Values] = ()
+    ports: typing.Sequence[Values] = ()
 
     def spec(self, name: str) -> str | None:
         """Return the flavor's `hw:NAME`, or None."""

@@ -12,6 +12,7 @@ from nova_lite.lifecycle.guests import pci
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import guest_numa
+from nova_lite.objects import port_devices
 
 Asked = asked.Asked
 SPECS = 'hw:', 'resources', 'trait'
@@ -28,7 +29,6 @@ class Constraints:
     dedicated, realtime: numbers of the guest's CPUs
     mem_encryption: its model
     devices: requests of the flavor for PCI devices; ports: those of ports
-    device_policy: NUMA affinity of devices by flavor and image; None if they ask for none
     """
 
     nodes: tuple[guest_numa.Node, ...] = ()
@@ -42,7 +42,6 @@ class Constraints:
     realtime: frozenset[int] | None = None
     devices: tuple[pci.Request, ...] = ()
     ports: tuple[port_requests.PortRequest, ...] = ()
-    device_policy: str | None = None
 
     @property
     def has_parts(self) -> bool:
@@ -107,7 +106,7 @@ def of(guest: Asked) -> Constraints:
         dedicated=dedicated,
         realtime=realtime,
         devices=pci.requests(guest, device_policy),
-        device_policy=device_policy,
+        ports=port_requests.requests(guest.ports, device_policy),
     )
 
 
@@ -117,4 +116,5 @@ def _may_constrain(guest: Asked) -> bool:
         bool(guest.devices)
         or any(key.startswith(SPECS) for key in guest.specs)
         or any(key.startswith(PROPERTIES) for key in guest.properties)
+        or any(port.get(port_devices.KEY) for port in guest.ports)
     )

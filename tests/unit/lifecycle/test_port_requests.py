@@ -76,6 +76,27 @@ class FitTest(testtools.TestCase):
             found = request(numa_policy=of_port, policy=of_guest)
             self.assertEqual(expected, found.policy)
 
+    def test_policies_of_flavor_or_image(self):
+        for specs, properties, expected in (
+            ({}, {}, 'legacy'),
+            ({'hw:pci_numa_affinity_policy': 'required'}, {}, 'required'),
+            ({}, {'hw_pci_numa_affinity_policy': 'required'}, 'required'),
+        ):
+            guest = constraints.of(
+                constraints.Asked(
+                    vcpus=1,
+                    memory_mb=64,
+                    specs=specs,
+                    properties=properties,
+                    flavor_name='',
+                    image_name='',
+                    image_id='',
+                    ports=[wanted()],
+                )
+            )
+            (found,) = guest.ports
+            self.assertEqual(expected, found.policy, (specs, properties))
+
     def test_other_ports_request_nothing(self):
         ports = [{'port_id': 'p'}, {'port_id': 'p', 'vnic_type': 'normal'}]
         # A server of a former release, whose record does not describe the device.
