@@ -85,7 +85,7 @@ class Bindings:
         host: str,
         allocation: resource_requests.Allocation | None,
     ) -> None:
-        profile = resource_requests.profile(port_devices.without(vif['profile']), allocation)
+        profile = resource_requests.profile(vif['profile'], allocation)
         body = {'host': host, 'vnic_type': vif['vnic_type'], 'profile': profile}
         failed = session.raising(exception.PortBindingFailed, port_id=vif['id'], host=host)
         response = self.service.call(

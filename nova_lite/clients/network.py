@@ -258,8 +258,7 @@ class Network(network_reads.Reads):
             headers['If-Match'] = f'revision_number={port["revision_number"]}'
         found, device = request.get(resource_requests.ALLOCATION), request.get(port_devices.PROFILE)
         if found or device:
-            former = port_devices.without(port.get(resource_requests.PROFILE))
-            profile = resource_requests.profile(former, found)
+            profile = resource_requests.profile(port.get(resource_requests.PROFILE), found)
             body[resource_requests.PROFILE] = {**profile, **(device or {})}
         return self._update(ctxt, port_id, body, headers=headers)
 
@@ -350,16 +349,16 @@ class Network(network_reads.Reads):
     def release(self, ctxt: session.Ctxt, network_info: Iterable[session.Json]) -> None:
         """Release the ports in network_info. Deleted ports are no error.
 
-        A preserved port keeps in the profile of its binding what its owner wrote there.
+        In the profile of a preserved port, the values of its owner stay.
         """
         for vif in network_info:
-            path = f'/ports/{vif["id"]}'
+            path, profile = f'/ports/{vif["id"]}', vif.get(resource_requests.PROFILE)
             if vif['preserve_on_delete']:
                 empty: session.Json = {
                     'device_id': '',
                     'device_owner': '',
                     'binding:host_id': None,
-                    resource_requests.PROFILE: _free_profile(vif),
+                    resource_requests.PROFILE: resource_requests.profile(profile, None),
                 }
                 self.service.call(ctxt, 'PUT', path, json={'port': empty}, errors={404: None})
             else:
@@ -371,25 +370,16 @@ def _released(port: session.Json, preserve: bool) -> session.Json:
     return {**{name: port.get(name) for name in RELEASED}, 'preserve_on_delete': preserve}
 
 
-def _free_profile(port: session.Json) -> session.Json:
-    """Return the profile of a port without what we wrote: its device and its allocation."""
-    return resource_requests.profile(
-        port_devices.without(port.get(resource_requests.PROFILE)), None
-    )
-
-
 def _binding_of(
     vif: session.Json, host: str, allocation: resource_requests.Allocation | None
 ) -> session.Json:
     """Return the attributes that bind a port to a host, with a profile if that changes.
 
-    It names no device: those of former hosts do not count. A host may have named one since the
-    entry was recorded.
+    The profile of a port that is a device is always sent: a host may have named the device since
+    the entry was recorded.
     """
     former = vif.get('profile') or {}
-    free = port_devices.without(former)
-    is_plain = resource_requests.ALLOCATION not in former and not vif.get(port_devices.KEY)
-    if allocation is None and is_plain and free == former:
+    profile = resource_requests.profile(former, allocation)
+    if allocation is None and profile == former and not vif.get(port_devices.KEY):
         return {'binding:host_id': host}
-    profile = resource_requests.profile(free, allocation)
     return {'binding:host_id': host, resource_requests.PROFILE: profile}

@@ -15,10 +15,11 @@ import typing
 
 from nova_lite.clients import holdings
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection as selections
 
-REQUEST, ALLOCATION, PROFILE = 'resource_request', 'allocation', 'binding:profile'
+REQUEST, ALLOCATION, PROFILE = 'resource_request', 'allocation', port_devices.PROFILE
 # Prefixes of the resource classes that network agents have.
 CLASSES = ('NET_BW_', 'NET_PACKET_RATE_')
 # The providers of the groups of one request for candidates: {suffix: [provider uuid]}.
@@ -94,8 +95,12 @@ def allocated(networks: object, selection: selections.Selection) -> typing.Any:
 
 
 def profile(former: session.Json | None, found: Allocation | None) -> session.Json:
-    """Return the profile of a binding with another allocation, or with none."""
-    kept = {name: value for name, value in (former or {}).items() if name != ALLOCATION}
+    """Return the profile of a binding for another host: with an allocation, or with none.
+
+    Values of the port's owner stay. The device of the former host is left out.
+    """
+    kept = port_devices.without(former)
+    kept.pop(ALLOCATION, None)
     return kept if found is None else {**kept, ALLOCATION: found}
 
 
