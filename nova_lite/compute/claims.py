@@ -120,7 +120,7 @@ class Claims:
 
     def port_devices(self, node: str, guest: str) -> dict[str, str]:
         """Return {port id: address of its device} of a guest's claim."""
-        return dict(_of_ports(self._parts(node, guest)))
+        return topology.port_devices(self._parts(node, guest))
 
     def claim_port(self, node: str, guest: str, ask: Ask) -> str:
         """Claim a device for the port of a guest, the only one of `ask`. Return its address.
@@ -138,7 +138,7 @@ class Claims:
                 held[guest] = dataclasses.replace(held[guest], numa=numa)
                 self._plugging.add((guest, port.name))
         self._note(node, former, numa)
-        return dict(_of_ports(numa))[port.name]
+        return topology.port_devices(numa)[port.name]
 
     def settle_port(self, node: str, guest: str, port: str) -> None:
         """End the plugging of a port: release its device unless the guest has it."""
@@ -317,16 +317,9 @@ def _being_plugged(jobs: Iterable[model.Job]) -> Iterator[tuple[str, topology.He
             yield job.guest, topology.Held.of_port(job.device.id, address)
 
 
-def _of_ports(parts: Iterable[topology.Held]) -> Iterator[tuple[str, str]]:
-    """Yield (port id, address of its device) of the parts that are devices of ports."""
-    for part in parts:
-        if part.port is not None:
-            yield from part.devices
-
-
 def _with_addresses(spec: model.GuestSpec, parts: Iterable[topology.Held]) -> model.GuestSpec:
     """Return a guest's definition with the devices of its ports, according to its parts."""
-    claimed = dict(_of_ports(parts))
+    claimed = topology.port_devices(parts)
     if not claimed:
         return spec
     devices = tuple(

@@ -7,6 +7,7 @@ from nova_lite.objects import port_devices
 from nova_lite.verify import findings
 from nova_lite.verify import numa
 from nova_lite.verify import observed
+from nova_lite.virt import topology
 
 Finding = findings.Finding
 
@@ -20,8 +21,7 @@ def are_held(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
         requests = port_requests.requests(row.network_info or ())
         if not requests or host is None or row.vm_state in numa.FAILED:
             continue
-        parts = there.get(row.node, {}).get(row.uuid, set())
-        claimed = {held.port: held.devices[0][1] for held in parts if held.port}
+        claimed = topology.port_devices(there.get(row.node, {}).get(row.uuid, ()))
         devices = {device.address: device for device in host.devices}
         for request in requests:
             subject = f'port {request.name} of server {row.uuid}'

@@ -4,6 +4,7 @@ Numbers of CPUs are those of the host. A core is a set of CPUs that are threads 
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 import dataclasses
 import functools
 from typing import Any
@@ -13,7 +14,7 @@ from nova_lite.virt import pci
 
 KIB_PER_MIB = 1024
 SMALL_KB = 4
-# Begin of the name of a port's request for a device.
+# Prefix of the name of a port's request for a device.
 PORT = 'port '
 
 # A JSON object, which is sent or stored as text.
@@ -240,6 +241,11 @@ class Held:
             value['request'],
             tuple((name, address) for name, address in value.get('devices', ())),
         )
+
+
+def port_devices(parts: Iterable[Held]) -> dict[str, str]:
+    """Return {port id: address of its PCI device} of a guest's parts."""
+    return dict(pair for part in parts if part.port is not None for pair in part.devices)
 
 
 def even(count: int, cpus: int, memory_mb: int) -> Host:
