@@ -16,9 +16,11 @@ from nova_lite import runtime
 from nova_lite.compute import guest_work
 from nova_lite.compute import site
 from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
+# Roles of guests that an ended move has left.
 LEFT = (model.Role.DEPARTED, model.Role.INCOMING)
 
 
@@ -105,16 +107,8 @@ class MoveAudit:
         driver, key = self._site.driver, f'audit/{runtime.new_uuid()}'
         if guest.role is model.Role.RESIDENT:
             job = driver.abort_live_migration(guest.node, guest.uuid, newest, key=key)
-        elif guest.role is model.Role.INCOMING:
-            # The record has the server here since its source has handed the guest over.
-            arrived = guest.last_move == newest
-            job = driver.rollback_live_migration(
-                guest.node, guest.uuid, guest.last_move, key=key, arrived=arrived
-            )
         else:
-            job = driver.revert_migration(
-                guest.node, guest.uuid, guest.last_move, key=key, power_on=False
-            )
+            job = take_back(driver, guest, newest, key=key)
         yield from self._ended(guest, job)
 
     def _ended(self, guest: model.Guest, job: model.Job) -> guest_work.Work[None]:
@@ -135,6 +129,24 @@ class MoveAudit:
             (now.uuid, now.role, now.move) == (guest.uuid, guest.role, guest.move)
             for now in self._suspects(guest.node, self._site.driver.list_guests(guest.node))
         )
+
+
+def take_back(driver: protocol.Driver, guest: model.Guest, newest: str, *, key: str) -> model.Job:
+    """Undo the ended move of a guest whose role is in LEFT, of a server of this host.
+
+    A departed guest is restored. A guest that was arriving stays if its move is the newest, and is
+    removed otherwise. No guest is started.
+    newest: uuid of the server's newest move
+    """
+    if guest.role is model.Role.DEPARTED:
+        return driver.revert_migration(
+            guest.node, guest.uuid, guest.last_move, key=key, power_on=False
+        )
+    # The record has the server here since its source has handed the guest over.
+    arrived = guest.last_move == newest
+    return driver.rollback_live_migration(
+        guest.node, guest.uuid, guest.last_move, key=key, arrived=arrived
+    )
 
 
 def _is_idle(record: conductor_rpc.HostRecord | None) -> bool:

@@ -20,6 +20,7 @@ from nova_lite.compute import config_drives
 from nova_lite.compute import guest_work
 from nova_lite.compute import guests
 from nova_lite.compute import mounts
+from nova_lite.compute import move_audit
 from nova_lite.compute import site
 from nova_lite.compute import volumes
 from nova_lite.objects import instance as objects
@@ -199,18 +200,13 @@ def _return(
         guest = site.driver.get_guest(node, uuid)
     except exception.GuestNotFound:
         return
-    if guest.role not in (model.Role.DEPARTED, model.Role.INCOMING):
+    if guest.role not in move_audit.LEFT:
         return
     ended = yield from guest_work.insist(site.conductor.ended_moves, ctxt, instances=[uuid])
-    if uuid not in ended:
-        return
-    driver, key = site.driver, f'{ctxt.request_id}/return'
-    if guest.role is model.Role.INCOMING:
-        arrived = guest.last_move == ended[uuid]
-        job = driver.rollback_live_migration(node, uuid, guest.last_move, key=key, arrived=arrived)
-    else:
-        job = driver.revert_migration(node, uuid, guest.last_move, key=key, power_on=False)
-    yield from guest_work.ended(job)
+    if uuid in ended:
+        key = f'{ctxt.request_id}/return'
+        job = move_audit.take_back(site.driver, guest, ended[uuid], key=key)
+        yield from guest_work.ended(job)
 
 
 def _definition(

@@ -169,7 +169,7 @@ DEFECTS = (
             ('compute/move_audit.py', 'arrived = guest.last_move == newest', 'arrived = False'),
             (
                 'compute/power.py',
-                'if guest.role not in (model.Role.DEPARTED, model.Role.INCOMING):',
+                'if guest.role not in move_audit.LEFT:',
                 'if guest.role is not model.Role.DEPARTED:',
             ),
         ),
