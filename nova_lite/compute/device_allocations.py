@@ -25,11 +25,8 @@ TRAITS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE,)
 
 def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
     """Return the providers of devices that placement knows: one for each card or device."""
-    cards: dict[str, list[pci.Device]] = {}
-    for device in devices:
-        cards.setdefault(device.provider, []).append(device)
     found = []
-    for address, own in sorted(cards.items()):
+    for address, own in sorted(pci.by_provider(devices).items()):
         name = own[0].resource_class or ''
         inventories: providers.Inventories = {name: {'total': len(own), 'max_unit': len(own)}}
         traits = frozenset((*TRAITS, *own[0].traits))

@@ -87,7 +87,7 @@ class Hardware:
         return {**found, orc.VCPU: shared, orc.PCPU: model.Inventory(described.dedicated, 0)}
 
     def check(self, node: str) -> None:
-        """Raise InvalidSet if an option has CPUs that a node lacks, InvalidDevice for a device."""
+        """Raise an error of INVALID if options do not fit the CPUs and devices of a node."""
         self._check_placed(node)
         known = {each.id for each in self.nodes(node).nodes}
         for device in self._devices(node):
@@ -104,10 +104,7 @@ class Hardware:
 
     def _check_placed(self, node: str) -> None:
         """Raise InvalidPlacement if placement cannot have the devices of a card."""
-        cards: dict[str, list[pci.Device]] = {}
-        for device in self.placed(node):
-            cards.setdefault(device.provider, []).append(device)
-        for address, own in cards.items():
+        for address, own in pci.by_provider(self.placed(node)).items():
             if len({device.parent for device in own}) > 1:
                 reason = 'device_spec has both the card and its functions'
                 raise InvalidPlacement(address=address, node=node, reason=reason)

@@ -1,6 +1,7 @@
 """PCI devices of a host, and those that guests hold. Plain values."""
 
 from collections.abc import Collection
+from collections.abc import Iterable
 import dataclasses
 import re
 from typing import Any
@@ -65,6 +66,14 @@ class Device:
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Self:
         return cls(**{**value, 'traits': tuple(value.get('traits', ()))})
+
+
+def by_provider(devices: Iterable[Device]) -> dict[str, list[Device]]:
+    """Return {address after which a resource provider is named: its devices}."""
+    found: dict[str, list[Device]] = {}
+    for device in devices:
+        found.setdefault(device.provider, []).append(device)
+    return found
 
 
 def class_of(vendor_id: str, product_id: str, given: str | None = None) -> str:
