@@ -33,9 +33,10 @@ class PciConfigInvalidSpec(exception.Invalid):
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """Properties of devices, and values of theirs that take the place of those of the driver.
+    """Properties of devices, and the values that replace those of the driver.
 
     A device has the address if its physical function has it.
+    resource_class: None means that of the vendor and the product
     """
 
     vendor_id: str
@@ -60,8 +61,7 @@ class Spec:
         """Return the device as placement knows it. It does not know devices of ports."""
         if device.for_ports:
             return device
-        name = self.resource_class
-        found = pci.class_of(device.vendor_id, device.product_id, name)
+        found = self.resource_class or pci.class_of(device.vendor_id, device.product_id)
         return dataclasses.replace(device, resource_class=found, traits=self.traits)
 
 
@@ -105,9 +105,9 @@ def _spec(entry: dict[str, typing.Any]) -> Spec:
     for key in _PLACED:
         if not isinstance(entry.get(key, ''), str):
             raise PciConfigInvalidSpec(reason=f'{key} {entry[key]!r} is not a string')
-    traits = pci.traits_of(entry.get('traits'))
-    placed = entry.get('resource_class'), traits
-    return Spec(vendor_id, product_id, has_address, _values(entry), *placed)
+    given, traits = entry.get('resource_class'), pci.traits_of(entry.get('traits'))
+    name = pci.class_named(given) if given else None
+    return Spec(vendor_id, product_id, has_address, _values(entry), name, traits)
 
 
 def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:

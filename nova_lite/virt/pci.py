@@ -76,10 +76,13 @@ def by_provider(devices: Iterable[Device]) -> dict[str, list[Device]]:
     return found
 
 
-def class_of(vendor_id: str, product_id: str, given: str | None = None) -> str:
-    """Return the resource class of devices. given: a name that an option has, or None"""
-    if not given:
-        return f'CUSTOM_PCI_{vendor_id}_{product_id}'.upper()
+def class_of(vendor_id: str, product_id: str) -> str:
+    """Return the resource class of devices to which the options give none."""
+    return f'CUSTOM_PCI_{vendor_id}_{product_id}'.upper()
+
+
+def class_named(given: str) -> str:
+    """Return the resource class that an option names."""
     return _normalized(given, orc.STANDARDS)
 
 

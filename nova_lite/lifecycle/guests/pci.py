@@ -126,7 +126,7 @@ def aliases(lines: Iterable[str]) -> dict[str, Plain]:
         spec = {ours: values[key] for key, ours in _PROPERTIES.items() if key in values}
         spec |= {key: spec[key].lower() for key in ('vendor_id', 'product_id') if key in spec}
         if 'resource_class' in values:
-            spec['resource_class'] = pci.class_of('', '', values['resource_class'])
+            spec['resource_class'] = pci.class_named(values['resource_class'])
         if 'traits' in values:
             spec['traits'] = list(pci.traits_of(values['traits']))
         if 'live_migratable' in values:
