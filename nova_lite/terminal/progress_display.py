@@ -8,8 +8,6 @@ progress towards them goes to standard error.
 import sys
 import typing
 
-from rich import console
-
 from nova_lite import runtime
 from nova_lite.terminal import pipes
 
@@ -17,7 +15,7 @@ from nova_lite.terminal import pipes
 LINE_S = 5.0
 
 
-def _console(stream: typing.TextIO) -> console.Console:
+def _console(stream: typing.TextIO) -> pipes.Console:
     return pipes.Console(file=stream, highlight=False, soft_wrap=True, markup=False)
 
 
@@ -85,7 +83,7 @@ class Count:
         total: int | None,
         *,
         stream: typing.TextIO | None = None,
-        on: console.Console | None = None,
+        on: pipes.Console | None = None,
         estimates: bool = False,
     ) -> None:
         self._title, self._total, self._estimates = title, total, estimates

@@ -2,14 +2,13 @@
 
 import typing
 
-from rich import console
-
+from nova_lite.terminal import pipes
 from nova_lite.terminal import text_tables
 
 
 def show(found: dict[str, typing.Any]) -> None:
     """Print a scheduling decision, as SchedulerAPI.why returns it."""
-    terminal = console.Console(highlight=False, soft_wrap=True)
+    terminal = pipes.Console(highlight=False, soft_wrap=True)
 
     def say(text: str) -> None:
         terminal.print(text, markup=False)

@@ -7,13 +7,13 @@ import typing
 
 from openstack import connection
 from openstack.compute.v2 import server as server_module
-from rich import console
 from rich import text as rich_text
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import embedded
 from nova_lite.lab.timeline import story
+from nova_lite.terminal import pipes
 
 WAIT_S = 60
 # Seconds between two requests while waiting: the client takes 10 ms of CPU for each request.
@@ -33,7 +33,7 @@ class Presenter:
         self, cloud: embedded.EmbeddedCloud, *, stream: typing.TextIO | None = None
     ) -> None:
         self.cloud = cloud
-        self.console = console.Console(file=stream, highlight=False, soft_wrap=True)
+        self.console = pipes.Console(file=stream, highlight=False, soft_wrap=True)
         self.failed = 0
         self.checked = 0
         self.stories: list[story.Story] = []

@@ -10,11 +10,10 @@ import json
 import sys
 import typing
 
-from rich import console
-
 from nova_lite.lab.maintenance import mover
 from nova_lite.lab.maintenance import mover_pool
 from nova_lite.lab.maintenance import plan as plans
+from nova_lite.terminal import pipes
 from nova_lite.terminal import progress_display
 
 
@@ -23,7 +22,7 @@ class Report:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
-        self._console = console.Console(stderr=as_json, highlight=False, soft_wrap=True)
+        self._console = pipes.Console(stderr=as_json, highlight=False, soft_wrap=True)
         self._open = contextlib.ExitStack()
         self._count: progress_display.Count | None = None
         self._ended = self._total = 0

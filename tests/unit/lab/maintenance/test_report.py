@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 
 import testtools
 
@@ -26,6 +27,15 @@ class ReportTest(testtools.TestCase):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             code = report.Report(as_json=as_json).result('h1', entries, outcomes)
         return code, out.getvalue()
+
+    def test_a_reader_that_goes_away(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with (
+            io.FileIO(writing, 'w') as file,
+            contextlib.redirect_stdout(io.TextIOWrapper(file, write_through=True)),
+        ):
+            self.assertRaises(BrokenPipeError, report.Report().say, 'a line')
 
     def test_all_have_left(self):
         moved = mover.Outcome(entry('a'), What.MOVED, How.LIVE, 'h2')

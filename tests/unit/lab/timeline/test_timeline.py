@@ -4,7 +4,6 @@ import html.parser
 import io
 
 import fixtures
-from rich import console
 import testtools
 
 from nova_lite import context
@@ -17,6 +16,7 @@ from nova_lite.lab.timeline import page
 from nova_lite.lab.timeline import story
 from nova_lite.lab.timeline import terminal
 from nova_lite.saga import journal
+from nova_lite.terminal import pipes
 from tests.fixtures import clock
 from tests.fixtures import database
 
@@ -166,7 +166,7 @@ class TimelineTest(testtools.TestCase):
     def test_terminal(self):
         self.play()
         out = io.StringIO()
-        console.Console(file=out, width=110).print(terminal.draw(self.read(), 110))
+        pipes.Console(file=out, width=110).print(terminal.draw(self.read(), 110))
         for step in TOLD:
             self.assertIn(step, out.getvalue())
         self.assertIn('... until two takes over', out.getvalue())
