@@ -252,7 +252,7 @@ def masked(url: str) -> str:
 
 
 def _add(connection: sa.Connection, values: rows.Values) -> None:
-    # Of two commands at once, one waits here, and sees what the other one did.
+    # The second of two concurrent commands waits here, and then reads the change of the first.
     stamps.bump(connection, stamps.CELLS)
     _refuse_clash(connection, values, values['uuid'])
     cell_mappings.create(connection, values)

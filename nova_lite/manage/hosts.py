@@ -89,7 +89,7 @@ def delete_host(deployment: command.Deployment, args: command.Args) -> int:
         return 4
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
     deployment.api_db.write(_unmap, args.host)
-    # A discovery meanwhile found the mapping that is gone now, and the next one must look again.
+    # A discovery between the two writes has found the mapping, and marked the host as mapped.
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
     return 0
 

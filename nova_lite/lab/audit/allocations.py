@@ -32,7 +32,7 @@ def missing(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
 
 def wrong_size(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
-    """P2: Each server holds what its flavor asks for.
+    """P2: Each server holds the amounts that its flavor asks for.
 
     Compared are CPUs, memory and disk on the tree of the server's compute node. A server that
     boots from a volume needs no root disk.

@@ -1,7 +1,7 @@
 """The invariants of a nova, and the commands that restore them.
 
 The first line of a check's docstring is its invariant; the other lines explain a violation.
-Commands are printed, never run. Where nova has no command, a text says what to do.
+Commands are printed, never run. Where nova has no command, a text describes the action.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Invariant(typing.NamedTuple):
     """An invariant. check: yields violations
 
     command: with {names} of a violation's values; '' where nova has none
-    remark: what else to know before the command is used, or what to do without one
+    remark: advice for the use of the command, or an action where there is no command
     service: the one that the check needs besides the databases
     """
 

@@ -65,7 +65,7 @@ class Database:
             raise BadUrl(where=name, reason=reason) from error
 
     def read(self, function: Callable[[sa.Connection], T]) -> T:
-        """Return what a function of a connection reads in one transaction. Raise Unavailable."""
+        """Return the result of a transaction, a function of a connection. Raise Unavailable."""
         try:
             with self._connected() as connection:
                 return function(connection)
@@ -77,7 +77,7 @@ class Database:
         try:
             return self._engine.connect()
         except (AttributeError, OSError, RuntimeError, TypeError, ValueError) as error:
-            # The driver checks what the URL has after the question mark only here.
+            # The driver checks the parameters of the URL only when it connects.
             names = ', '.join(sorted(self._engine.url.query)) or 'none'
             reason = f'its driver cannot use its URL. Check the parameters of the URL: {names}'
             raise BadUrl(where=self.name, reason=reason) from error

@@ -21,7 +21,7 @@ PLACEMENT, NEUTRON, CINDER = 'placement', 'neutron', 'cinder'
 COMPUTE = 'nova-compute'
 OVER = states.MIGRATION_OVER
 FINISHED = states.MigrationStatus.FINISHED
-# A server in these states may have lost a part of what it had, or not have it yet.
+# A server in these states may lack allocations, ports or volumes.
 UNSETTLED = (states.VmState.ERROR, states.VmState.BUILDING)
 
 
@@ -29,7 +29,7 @@ UNSETTLED = (states.VmState.ERROR, states.VmState.BUILDING)
 class Cell:
     """The rows of a cell's database that are not deleted. id, uuid, name: of its mapping
 
-    instances: {uuid: row}, hidden ones too; amounts: {uuid: what its flavor asks for}
+    instances: {uuid: row}, hidden ones too; amounts: {uuid: those that its flavor asks for}
     fates: {uuid: 'deleted' or 'archived'} of servers that others name and `instances` lacks
     devices: rows of block_device_mapping; down: hosts whose compute service is not up
     """
@@ -95,7 +95,7 @@ class Snapshot:
 
     mappings, build_requests: {server uuid: row}; specs: server uuids
     host_mappings: {host: cell id}; aggregates: (row, its hosts) of each
-    asked: names of the services that placement, ports and volumes are of; the others are empty
+    asked: names of the services that were asked. The fields of other services are empty.
     """
 
     now: datetime.datetime

@@ -155,7 +155,7 @@ def _undeleted(connection: sa.Connection, name: str) -> list[observed.Row]:
 def _amounts(
     connection: sa.Connection, devices: Collection[observed.Row]
 ) -> dict[str, observed.Amounts]:
-    """Return {server uuid: what its flavor asks for} of those with a readable flavor."""
+    """Return {server uuid: amounts that its flavor asks for} where the flavor is readable."""
     from_volume = {
         device.instance_uuid
         for device in devices

@@ -95,7 +95,7 @@ def hidden(snapshot: Snapshot, _ages: Ages) -> Iterator[Violation]:
 
     A resize between cells keeps a hidden record of the server in the other cell until it is
     confirmed or reverted. A record that stays hidden holds block devices and network information
-    that nobody will delete.
+    that no service will delete.
     """
     for cell in snapshot.cells:
         for uuid, row in cell.instances.items():

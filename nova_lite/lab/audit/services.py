@@ -169,7 +169,7 @@ class PlacementReader:
         self._unused: dict[str, tuple[int, frozenset[str]]] = {}
 
     def read(self, nodes: set[str], *, with_aggregates: bool) -> observed.Placement:
-        """Return what placement has of compute nodes. nodes: their uuids"""
+        """Return the Placement of compute nodes. nodes: their uuids"""
         listed = self._providers()
         roots = nodes | {each['uuid'] for each in self._providers(required=NODE)}
         found = observed.Placement(shares_disks=bool(self._providers(required=SHARING)))

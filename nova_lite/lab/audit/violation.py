@@ -1,4 +1,4 @@
-"""Violation: what a check yields."""
+"""Violation: one result of a check."""
 
 from collections.abc import Callable
 from collections.abc import Iterator

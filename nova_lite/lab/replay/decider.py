@@ -141,7 +141,7 @@ def world(
     states: host_states.HostStates,
     source: candidates.Source,
 ) -> decide.World:
-    """Return what decisions use, as the manager of the scheduler makes it."""
+    """Return the World of decisions, as the manager of the scheduler makes it."""
     return decide.World(
         conf=conf,
         cells=cells,
