@@ -191,16 +191,15 @@ class LiveMigration(move.Move[Began]):
         instance = instance_objects.Instance.from_row(
             row, host=self.began.host, node=self.began.node
         )
-        return self._ask(method, host=self.began.host, instance=instance, **more)
-
-    def _ask_dest(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
-        return self._ask(
-            method, **self.dest.columns, instance=instance_objects.Instance.from_row(row), **more
+        return self.checks.ask(
+            method, move=self.uuid, host=self.began.host, instance=instance, **more
         )
 
-    def _ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
-        with self.checks.unless_evacuated(arguments['host']):
-            return asking.ask_one_that_is_up(self.scope, method, move=self.uuid, **arguments)
+    def _ask_dest(self, method: asking.Method, row: rows.Row, **more: typing.Any) -> asking.Reply:
+        instance = instance_objects.Instance.from_row(row)
+        return self.checks.ask(
+            method, move=self.uuid, **self.dest.columns, instance=instance, **more
+        )
 
     def _read(
         self, function: Callable[[sa.Connection, str], T], *hosts: str

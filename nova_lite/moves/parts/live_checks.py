@@ -5,6 +5,7 @@ Nothing is changed on either host before both have agreed (reference/nova/moves 
 
 from collections.abc import Iterator
 import contextlib
+import typing
 
 import sqlalchemy as sa
 
@@ -110,16 +111,14 @@ class LiveChecks:
 
     def _check_dest(self) -> asking.Reply:
         (row, node), known = self.scope.write(self._begin_dest)
-        with self.unless_evacuated(self._dest.host):
-            return asking.ask_one_that_is_up(
-                self.scope,
-                self.scope.compute.check_can_live_migrate_destination,
-                **self._dest.columns,
-                instance=instance_objects.Instance.from_row(row),
-                source=self._source_facts(node),
-                key=self.scope.key(CHECK_DEST),
-                known=known,
-            )
+        return self.ask(
+            self.scope.compute.check_can_live_migrate_destination,
+            **self._dest.columns,
+            instance=instance_objects.Instance.from_row(row),
+            source=self._source_facts(node),
+            key=self.scope.key(CHECK_DEST),
+            known=known,
+        )
 
     def _begin_dest(
         self, connection: sa.Connection
@@ -151,16 +150,19 @@ class LiveChecks:
 
     def _check_source(self) -> asking.Reply:
         row, known = self.scope.write(self._begin_source)
-        with self.unless_evacuated(self._source.host):
-            return asking.ask_one_that_is_up(
-                self.scope,
-                self.scope.compute.check_can_live_migrate_source,
-                host=self._source.host,
-                instance=instance_objects.Instance.from_row(row),
-                dest=self.scope.results[CHECK_DEST].facts,
-                key=self.scope.key(CHECK_SOURCE),
-                known=known,
-            )
+        return self.ask(
+            self.scope.compute.check_can_live_migrate_source,
+            host=self._source.host,
+            instance=instance_objects.Instance.from_row(row),
+            dest=self.scope.results[CHECK_DEST].facts,
+            key=self.scope.key(CHECK_SOURCE),
+            known=known,
+        )
+
+    def ask(self, method: asking.Method, **arguments: typing.Any) -> asking.Reply:
+        """Call a method of a host that is up. Return its reply, see `unless_evacuated`."""
+        with self.unless_evacuated(arguments['host']):
+            return asking.ask_one_that_is_up(self.scope, method, **arguments)
 
     @contextlib.contextmanager
     def unless_evacuated(self, host: str) -> Iterator[None]:
