@@ -239,21 +239,23 @@ class Decision:
         limit = self.world.conf.scheduler.max_placement_results
         named = self._named()
         if named is None:
-            return query.build(self.spec, limit=limit, devices=self._devices())
+            return self._build(limit=limit)
         if not named:
             return None
         if len(named) > 1:
-            return query.build(self.spec, devices=self._devices())
+            return self._build()
         destination = self.spec.requested_destination
         if destination is not None and (destination.host or destination.node):
             destination.host, destination.node = named[0].host, named[0].node
-        tree = named[0].uuid
-        return query.build(self.spec, limit=limit, in_tree=tree, devices=self._devices())
+        return self._build(limit=limit, in_tree=named[0].uuid)
 
-    def _devices(self) -> list[request_spec.RequestGroup]:
-        """Return the groups for PCI devices that are asked of placement."""
+    def _build(
+        self, *, limit: int | None = None, in_tree: str | None = None, pinned: bool = True
+    ) -> query.ResourceRequest:
+        """Return the resource request of the spec, see `query.build`."""
         placed = self.request.has_placed_devices
-        return list(device_groups.of(self.spec)) if placed else []
+        devices = list(device_groups.of(self.spec)) if placed else []
+        return query.build(self.spec, limit=limit, in_tree=in_tree, pinned=pinned, devices=devices)
 
     def _named(self) -> list[hosts.HostState] | None:
         """Return nodes of the requested host; None without one."""
@@ -279,13 +281,8 @@ class Decision:
         if features.is_pinned(self.spec) and not (
             self.world.conf.workarounds.disable_fallback_pcpu_query
         ):
-            unpinned = query.build(
-                self.spec,
-                limit=wanted.limit,
-                in_tree=wanted.group().in_tree,
-                pinned=False,
-                devices=self._devices(),
-            )
+            tree = wanted.group().in_tree
+            unpinned = self._build(limit=wanted.limit, in_tree=tree, pinned=False)
             queries.append(unpinned.pairs())
         self.record.queries, self.record.wanted = tuple(queries), wanted
         try:
