@@ -45,9 +45,9 @@ def named(
     site: site.Site, node: str, guest: str, networks: compute_rpc.Networks | None
 ) -> compute_rpc.Networks | None:
     """Return requested networks, with the devices that are claimed for their ports."""
-    found = profiles(site, node, guest) if isinstance(networks, list) else {}
-    if not found or not isinstance(networks, list):
+    if not isinstance(networks, list):
         return networks
+    found = profiles(site, node, guest)
     return [
         {**each, port_devices.PROFILE: found[each['port_id']]}
         if each.get('port_id') in found

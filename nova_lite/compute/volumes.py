@@ -102,9 +102,9 @@ class Volumes:
         """Attach the root disk again, if its attachment was deleted or connects no host.
 
         An administrator may have deleted the attachment in the volume service. The disk may lack a
-        connection because a revert has failed. Raise VolumeNotFound or VolumeNotUsable, if the
-        volume was deleted, is in error or belongs to another server. If the volume service does
-        not tell the attachments, the connection on record is used.
+        connection because a revert has failed. If the volume service does not list the
+        attachments, the connection on record is used. Raise VolumeNotFound or VolumeNotUsable if
+        the volume was deleted, is in error or belongs to another server.
         """
         root = next((device for device in self.devices if device.get('boot_index') == 0), None)
         if root is None or not root.get('volume_id'):
@@ -121,10 +121,10 @@ class Volumes:
         former = root.get('attachment_id')
         if former not in own:
             LOG.warning('Attaching root disk %s of server %s', root.volume_id, uuid)
-            # The host was killed before it recorded this one.
-            begun = [name for name, each in own.items() if each['status'] == ATTACHING]
-            root.attachment_id = ''
-            self._connect(root, {root.volume_id: begun[0]} if begun else {})
+            # The host may have been killed before it recorded an attachment that it had begun.
+            begun = (name for name, each in own.items() if each['status'] == ATTACHING)
+            root.attachment_id = next(begun, '')
+            self._connect(root, {})
         elif not root.get('connection_info'):
             self._require_idle(root)
             self._connect(root, {})
