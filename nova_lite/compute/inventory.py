@@ -195,9 +195,12 @@ class Inventory:
             if node in self._uuids:
                 traits = _traits(tuple(found.traits), host in self._disabled)
                 said = (
-                    *(node, traits, self._site.hardware.inventory(node)),
-                    *(self._site.driver.get_nested_providers(node), configured),
+                    node,
+                    traits,
+                    self._site.hardware.inventory(node),
+                    self._site.driver.get_nested_providers(node),
                     self._site.hardware.placed(node),
+                    configured,
                 )
                 if self._registered.get(self._uuids[node]) != said:
                     news[self._uuids[node]] = said
