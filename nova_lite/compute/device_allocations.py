@@ -59,8 +59,7 @@ def heal(
     if not missing:
         return
     consumer = placements.Consumer(instance.uuid, instance.project_id, instance.user_id)
-    more = holdings.as_request(missing)
-    if not site.placement.claim(context.admin(), consumer, {'allocations': more}):
+    if not _allocate(site, consumer, missing):
         site.claims.settle(node, instance.uuid)
         raise exception.NoCapacity(reason=f'placement does not offer the devices of {node}')
 
@@ -82,10 +81,11 @@ def heal_guests(site: site.Site, node: str) -> None:
     known = placed_devices.providers(provider, devices)
     for guest in guests:
         numa = guest.spec.numa
-        if guest.role is model.Role.RESIDENT and numa is not None and numa.devices:
+        if guest.role is model.Role.RESIDENT and numa is not None:
             addresses = {address for _name, address in numa.devices}
             missing = placed_devices.allocations(provider, devices, addresses)
-            _heal_guest(site, guest.uuid, node=provider, known=known, missing=missing)
+            if missing:
+                _heal_guest(site, guest.uuid, node=provider, known=known, missing=missing)
 
 
 def _heal_guest(
@@ -99,13 +99,20 @@ def _heal_guest(
     """Add missing allocations of a guest that has some of a node, but none of its devices."""
     try:
         held = site.placement.holding(context.admin(), guest)
-        if not missing or node not in held.allocations or held.of(known):
+        if node not in held.allocations or held.of(known):
             return
         consumer = placements.Consumer(guest, held.project_id, held.user_id)
-        wanted = holdings.as_request(missing)
-        if site.placement.claim(context.admin(), consumer, {'allocations': wanted}):
+        if _allocate(site, consumer, missing):
             LOG.info('Allocated the PCI devices that server %s holds', guest)
         else:
             LOG.warning('Other servers have allocated PCI devices that server %s holds', guest)
     except exception.NovaLiteError as error:
         LOG.warning('Cannot allocate the PCI devices of server %s: %s', guest, error)
+
+
+def _allocate(
+    site: site.Site, consumer: placements.Consumer, missing: holdings.Allocations
+) -> bool:
+    """Add allocations to those of a guest. Return whether placement offers them."""
+    wanted = holdings.as_request(missing)
+    return site.placement.claim(context.admin(), consumer, {'allocations': wanted})
