@@ -89,8 +89,8 @@ class _Nested:
     def of(self, provider: str, row: rows.Row, flavor: session.Json) -> dict[str, Amounts]:
         """Return {provider uuid: amounts} of a server with a flavor on a node."""
         node = self._nodes[provider]
-        found = dict(self._of_ports.get((row.uuid, node.host), {}))
-        return {**found, **numa.device_allocations(node, row, flavor)}
+        of_ports = self._of_ports.get((row.uuid, node.host), {})
+        return {**of_ports, **numa.device_allocations(node, row, flavor)}
 
 
 def port_amounts(snapshot: observed.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:

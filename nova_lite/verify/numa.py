@@ -156,10 +156,13 @@ def device_allocations(
     node: rows.Row, row: rows.Row, flavor: dict[str, typing.Any]
 ) -> dict[str, dict[str, int]]:
     """Return the allocations of devices that a server with a flavor holds on a node."""
+    # Reading a host takes time.
+    if not flavor.get('devices'):
+        return {}
     numa = node.numa or {}
     parts = (numa.get('guests') or {}).get(row.uuid)
     host = _host(node)
-    if not parts or host is None or not flavor.get('devices'):
+    if not parts or host is None:
         return {}
     found = map(topology.Held.from_dict, parts)
     request = _guest(row, flavor).request
