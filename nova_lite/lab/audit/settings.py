@@ -14,11 +14,10 @@ from keystoneauth1 import session as sessions
 from oslo_config import cfg
 
 from nova_lite import exception
+from nova_lite.clients import auth
 from nova_lite.lab.audit import observed
 from nova_lite.lab.audit import services as services_module
 
-# Groups whose user asks a service that has no user of its own.
-COMMON_USERS = ('service_user', 'keystone_authtoken')
 TYPES = {
     observed.PLACEMENT: 'placement',
     observed.NEUTRON: 'network',
@@ -88,13 +87,15 @@ def _read(
         )
         raise BadFile(path=path, reason=reason)
     found = Settings(api_url, conf.database.connection or '')
+    # Services with the same user share its token.
+    credentials = auth.Credentials(conf)
     for name, kind in TYPES.items():
         if name in skipped:
             found.not_checked[name] = 'skipped by --skip'
             continue
-        adapter = of_cloud(kind) if of_cloud else _adapter(conf, name, kind)
+        adapter = of_cloud(kind) if of_cloud else _adapter(credentials, name, kind)
         if adapter is None:
-            users = ', '.join(f'[{group}]' for group in (name, *COMMON_USERS))
+            users = ', '.join(f'[{group}]' for group in (name, *auth.OWN_GROUPS))
             found.not_checked[name] = f'none of {users} has an auth_type'
             continue
         service = services_module.Service(name, adapter)
@@ -109,7 +110,7 @@ def _conf(path: str) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     for group in ('api_database', 'database'):
         conf.register_opt(CONNECTION, group=group)
-    for group in (*TYPES, *COMMON_USERS):
+    for group in (*TYPES, *auth.OWN_GROUPS):
         loading.register_session_conf_options(conf, group)
         loading.register_auth_conf_options(conf, group)
     for name in TYPES:
@@ -142,16 +143,17 @@ def _refused(path: str) -> Iterator[None]:
         raise BadFile(path=path, reason=reason) from error
 
 
-def _adapter(conf: cfg.ConfigOpts, name: str, kind: str) -> adapters.Adapter | None:
+def _adapter(credentials: auth.Credentials, name: str, kind: str) -> adapters.Adapter | None:
     """Return the adapter of a service, as its section says; None without credentials."""
-    user = next((group for group in (name, *COMMON_USERS) if conf[group].auth_type), None)
+    conf = credentials.conf
+    user = next((group for group in (name, *auth.OWN_GROUPS) if conf[group].auth_type), None)
     if user is None:
         return None
     try:
-        auth = loading.load_auth_from_conf_options(conf, user)
+        plugin = credentials.of(user)
     except (auth_exceptions.ClientException, cfg.Error) as error:
         raise exception.Unavailable(service=f'[{user}]', reason=error) from error
-    session = loading.load_session_from_conf_options(conf, name, auth=auth)
+    session = loading.load_session_from_conf_options(conf, name, auth=plugin)
     options: dict[str, typing.Any] = {'service_type': kind}
     section = conf[name]
     if name == observed.CINDER:

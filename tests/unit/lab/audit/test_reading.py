@@ -21,6 +21,7 @@ from nova_lite.lab.audit import services
 from nova_lite.lab.audit import settings
 from nova_lite.verify import age_limits
 from tests.fixtures import commands
+from tests.fixtures import simcloud
 from tests.unit.lab.audit import base
 
 BASE = 'mysql+pymysql://bob:s3kret@myhost:123/nova?sync=true#extra'
@@ -152,6 +153,17 @@ class DatabaseTest(testtools.TestCase):
         self.assertIn('[keystone_authtoken] has an auth_type', found.not_checked['cinder'])
         self.assertEqual('consistent', self.audit(skipped=['placement'])[0].result)
         self.assertEqual([], self.nova.services.asked)
+
+    def test_services_with_one_user_share_a_token(self):
+        cloud = self.useFixture(simcloud.SimCloud())
+        lines = [f'{name} = {value}' for name, value in cloud.login('nova', 'service').items()]
+        self.nova.write([])
+        with open(self.nova.conf, 'a', encoding='utf-8') as file:
+            file.write('\n'.join(['[service_user]', *lines, '']))
+        found = settings.read(self.nova.conf)
+        self.assertLessEqual({'neutron', 'cinder'}, found.services.keys())
+        tokens = [path for _method, path in cloud.requests if path.endswith('/auth/tokens')]
+        self.assertEqual(1, len(tokens), cloud.requests)
 
     def test_refusals_name_the_service(self):
         for path, status, service, text in (
