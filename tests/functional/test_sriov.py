@@ -8,6 +8,7 @@ import functools
 import os
 
 from tests import fixtures as fixtures_package
+from tests.fixtures import attaching
 from tests.functional import held_parts
 from tests.sim.cases import loading
 
@@ -32,6 +33,7 @@ class SriovCase(held_parts.HeldPartsTest):
 
     def setUp(self):
         super().setUp()
+        self.hands = attaching.Attaching(self.cloud)
         self.network = self.cloud.admin.network
         self.left = self.physical_network('left')
         self.tunnels = next(iter(self.network.networks(is_router_external=False)))
@@ -109,32 +111,22 @@ class SriovTest(SriovCase):
             self.boot(port, name=kind, status='ERROR')
             shown = self.cloud.admin.network.get_port(port)
             self.assertEqual(('unbound', 'DOWN'), (shown.binding_vif_type, shown.status))
-            body = {'interfaceAttachment': {'port_id': port.id}}
-            path = f'/servers/{server.id}/os-interface'
-            refused = self.cloud.admin.compute.post(path, json=body)
-            self.assertEqual(400, refused.status_code, refused.text)
+            self.hands.plug(server, port_id=port.id, status=400)
 
     def test_attach_and_detach(self):
         server = self.cloud.boot()
-        path = f'/servers/{server.id}/os-interface'
         ports = [self.port() for _number in range(3)]
         for port in ports[:2]:
-            body = {'interfaceAttachment': {'port_id': port.id}}
-            found = self.cloud.admin.compute.post(path, json=body)
-            self.assertEqual(200, found.status_code, found.text)
+            self.hands.plug(server, port_id=port.id)
             self.has(server, port)
-        body = {'interfaceAttachment': {'port_id': ports[2].id}}
-        refused = self.cloud.admin.compute.post(path, json=body)
-        self.assertEqual(400, refused.status_code, refused.text)
-        self.assertIn('Failed to claim PCI device', refused.text)
-        found = self.cloud.admin.compute.delete(f'{path}/{ports[0].id}')
-        self.assertEqual(202, found.status_code)
+        refused = self.hands.plug(server, port_id=ports[2].id, status=400)
+        self.assertIn('Failed to claim PCI device', refused['badRequest']['message'])
+        self.hands.unplug(server, ports[0].id)
         self.moving.wait_idle(server)
         host, _address = self.has(server, ports[1])
         self.assertEqual({ports[1].id}, self.held(host)[server.id].keys())
         self.assertEqual({}, self.profile(ports[0]))
-        found = self.cloud.admin.compute.post(path, json=body)
-        self.assertEqual(200, found.status_code, found.text)
+        self.hands.plug(server, port_id=ports[2].id)
         self.has(server, ports[2])
 
     def test_power(self):
