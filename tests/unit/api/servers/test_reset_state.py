@@ -2,7 +2,6 @@
 
 import testscenarios
 
-from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import sagas
@@ -12,6 +11,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import confirmations
 from nova_lite.lifecycle import intents
+from tests.fixtures import saga_rows
 from tests.unit.api.servers import base
 
 
@@ -61,15 +61,12 @@ class MovingTest(base.Case):
 
     def reset(self, kind):
         """Begin a saga and reset the state. Return the uuid of the saga."""
-        saga = runtime.new_uuid()
-        facts = {'uuid': saga, 'kind': kind, 'instance_uuid': self.uuid, 'arguments': {}}
-        ctxt = context.RequestContext(overwrite=False)
-        self.api.api_db.write(sagas.create, ctxt, **facts)
+        saga = saga_rows.create(self.api.api_db, kind=kind, instance_uuid=self.uuid)
         self.act(self.uuid, 'os-resetState', {'state': 'active'}, who=base.ADMIN)
         return saga
 
-    def reboot(self, kind='HARD', **options):
-        return self.act(self.uuid, 'reboot', {'type': kind}, **options)
+    def reboot(self, kind='HARD'):
+        self.act(self.uuid, 'reboot', {'type': kind})
 
     def test_hard_reboot(self):
         for kind in ('shelve', 'shelve-offload', 'rebuild', 'revert-resize', 'evacuation'):

@@ -2,13 +2,12 @@
 
 import testscenarios
 
-from nova_lite import context
-from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.superconductor import manager as super_module
 from nova_lite.superconductor.audits import disposals
 from tests.fixtures import clock
+from tests.fixtures import saga_rows
 from tests.unit.api.servers import base
 
 LATER_S = 100
@@ -70,14 +69,7 @@ class LostHostTest(testscenarios.WithScenarios, base.Case):
 
     def test_a_saga_has_the_server(self):
         """It notices the deletion."""
-        self.api.api_db.write(
-            sagas.create,
-            context.admin(),
-            uuid='saga',
-            kind='live-migration',
-            instance_uuid=self.server,
-            arguments={},
-        )
+        saga_rows.create(self.api.api_db, kind='live-migration', instance_uuid=self.server)
         self.pass_time()
         self.disposals.run()
         self.assertFalse(self.api.row(self.server).deleted)
