@@ -22,13 +22,13 @@ load_tests = loading.load_tests
 Mode = saga_faults.Mode
 # How many scenarios one stands for, where not all are run.
 SAMPLED = 9
-# Deeds by name: the state that is set, and the action that follows.
+# Deeds by name: the state that is set, and the action that follows with its content.
 DEEDS = {
     'active': ('active', None),
     'error': ('error', None),
-    'stop': ('active', {'os-stop': None}),
+    'stop': ('active', ('os-stop', None)),
     # It would create the guest of a host that the server leaves.
-    'hard reboot': ('active', {'reboot': {'type': 'HARD'}}),
+    'hard reboot': ('active', ('reboot', {'type': 'HARD'})),
 }
 # Another deed: after the reset each verb of the hosts fails, but those that destroy and detach:
 # some of their steps are repeated until they succeed.
@@ -101,8 +101,7 @@ class ResetCase(owners_table.OwnersCase):
             self.cloud.cloud.faults.add({'verb': FAILING})
         self.stage.act(server, 'os-resetState', {'state': state})
         if action is not None:
-            [(name, content)] = action.items()
-            self.stage.send(server, name, content)
+            self.stage.send(server, *action)
 
     def guest_of(self, server, deed):
         """Return what is wrong with the guest of a server that is on a host."""
