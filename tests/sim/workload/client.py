@@ -45,7 +45,7 @@ class Client:
         self._asks = kernel.current().stream(f'asks {caller.who}')
         self._rng = None
         self._made = 0
-        self._devices = devices.Devices(caller)
+        self._devices = devices.Devices(caller, isolation.PORTS if plan.pinned else ())
         self._image = self._other_image = self._group = None
 
     def run(self, until):
@@ -144,9 +144,7 @@ class Client:
             name = 'delete'
         else:
             name = self._rng.choice(names)
-        if name == 'attach_interface' and self._plan.pinned:
-            self._devices.attach_interface(server, port=self._devices.make_port(**self._kind()))
-        elif name in devices.OPERATIONS:
+        if name in devices.OPERATIONS:
             getattr(self._devices, name)(server, self._rng)
         elif name in operations.SIMPLE:
             self._act(server, name, *operations.SIMPLE[name])
@@ -209,7 +207,7 @@ class Client:
         many: whether several servers are asked for, which cannot have one port
         """
         if self._rng.random() < 0.5 and not many:
-            port = self._devices.make_port(**{'binding:vnic_type': self._rng.choice(PCI)})
+            port = self._devices.make_port(self._rng, PCI)
             server['networks'] = [{'port': port}]
             return port is not None
         name = f'{self._caller.who}-{self._made}'
@@ -265,13 +263,9 @@ class Client:
         ]
 
     def _give_port(self, server):
-        port = self._devices.make_port(**self._kind()) if self._devices.network else None
+        port = self._devices.make_port(self._rng) if self._devices.network else None
         if port is not None:
             server['networks'] = [{'port': port}]
-
-    def _kind(self):
-        """The type of a new port, which may have to be a device."""
-        return {'binding:vnic_type': self._rng.choice(isolation.PORTS)} if self._plan.pinned else {}
 
     def _do_delete(self, server):
         uuid = server['id']

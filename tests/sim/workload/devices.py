@@ -32,10 +32,12 @@ class Devices:
 
     Methods named as operations are given a server, and a stream that chooses what of it.
     network: the id of that in which ports are made
+    port_types: those of new ports; without them ports are normal
     """
 
-    def __init__(self, caller):
+    def __init__(self, caller, port_types=()):
         self._caller, self.network = caller, None
+        self._port_types = port_types
 
     def make_volume(self):
         """The id of a new volume; None when there is none."""
@@ -44,8 +46,10 @@ class Devices:
         code, found = self._caller.neighbour('make volume', 'POST', path, body)
         return found['volume']['id'] if code == 202 else None
 
-    def make_port(self, **values):
-        """The id of a new port; None when there is none."""
+    def make_port(self, rng, types=()):
+        """The id of a new port of one of these types; None when there is none."""
+        types = types or self._port_types
+        values = {'binding:vnic_type': rng.choice(types)} if types else {}
         body = {'port': {'network_id': self.network, 'name': self._caller.who, **values}}
         code, found = self._caller.neighbour('make port', 'POST', PORTS, body)
         return found['port']['id'] if code == 201 else None
@@ -115,8 +119,9 @@ class Devices:
         path, attached = self._attached(SHARED, server, **version)
         self._detach('share', path, attached, rng, **version)
 
-    def attach_interface(self, server, _rng=None, *, port=None):
-        """Attach a new port, or the one with this id."""
+    def attach_interface(self, server, rng):
+        """Attach a new port, which the compute service makes if it is to be normal."""
+        port = self.make_port(rng) if self._port_types else None
         wanted = {'port_id': port} if port else {'net_id': self.network}
         body = {'interfaceAttachment': wanted}
         path = _path(server, INTERFACES)

@@ -114,9 +114,11 @@ class Owner:
         code, found = self._caller.neighbour('volumes', 'GET', VOLUMES)
         return [each for each in found['volumes'] if wanted(each)] if code == 200 else []
 
-    def _attached(self):
-        """Return volumes of servers that these do not boot from."""
-        return self._volumes(lambda volume: volume['attachments'] and volume['bootable'] != 'true')
+    def _attached(self, *, boots=False):
+        """Return volumes of servers: those from which servers boot, or the others."""
+        return self._volumes(
+            lambda volume: volume['attachments'] and (volume['bootable'] == 'true') is boots
+        )
 
     def delete_volume(self, what):
         """Delete a free volume, for which a request may be under way."""
@@ -132,9 +134,8 @@ class Owner:
         return self._reset(what, self._attached())
 
     def reset_root(self, _what):
-        """The same of a volume that a server boots from."""
-        boots = self._volumes(lambda each: each['attachments'] and each['bootable'] == 'true')
-        self._reset(RESET, boots)
+        """Declare a volume free from which a server boots."""
+        self._reset(RESET, self._attached(boots=True))
 
     def _reset(self, what, found):
         if not found:
