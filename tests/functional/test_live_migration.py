@@ -372,7 +372,7 @@ class FailureTest(LiveMigrationTestCase):
                 self.cloud.admin.compute.delete_server(server)
 
     def test_answers_that_wait_for_the_checks(self):
-        """Before 2.34. What fails after the checks is no answer, however fast it is undone."""
+        """Before 2.34, a failure after the checks is no answer, however fast it is undone."""
         for verb in ('pre_live_migration', 'live_migrate'):
             server = self.cloud.boot()
             self.moving.behave(f'extends: instant\nfailures: [{{verb: {verb}}}]\n')

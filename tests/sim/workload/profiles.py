@@ -14,7 +14,7 @@ REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid 
 UNREACHED = 'it cannot connect to volume'
 # What one says that lacks resources, and the check of live migrations of servers with devices.
 OCCUPIED = 'Insufficient compute resources', 'non-VIF related PCI'
-# What one says that has no device for a port.
+# The message of a host that has no device for a port.
 NO_DEVICE = 'Failed to claim PCI device'
 # What one says that refuses to copy a disk.
 UNCOPIED = 'injected failure of snapshot'

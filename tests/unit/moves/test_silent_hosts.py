@@ -106,7 +106,7 @@ class TestEvacuatedWhileItMigrates(SilentCase):
 
     scenarios = [(step, {'step': step}) for step in (live_checks.CHECK_SOURCE, *AFTER_CHECKS)]
 
-    def test_nobody_evacuates_the_server(self):
+    def test_without_an_evacuation(self):
         self.hear()
         self.assertRaises(exception.Unavailable, self.asked.do)
 
@@ -124,7 +124,7 @@ class TestEvacuatedWhileItMigrates(SilentCase):
 
 
 class TestBackWhileItMigrates(SilentCase):
-    """A live migration goes on with hosts that are back, whatever was requested meanwhile."""
+    """A live migration goes on with hosts that are back, also if an evacuation was requested."""
 
     scenarios = [(step, {'step': step}) for step in AFTER_CHECKS]
 

@@ -119,7 +119,7 @@ class RulesTestCase(testtools.TestCase):
             self.assertIsNone(look({'cell1': database}))
             database.execute("UPDATE migrations SET status = 'completed'")
             self.assertEqual(passing, look({'cell1': database}) is None, (vm_state, resets))
-            # What becomes of the server later is of another request.
+            # A later error belongs to another request.
             database.execute("UPDATE instances SET vm_state = 'error'")
             self.assertIsNone(look({'cell1': database}))
 

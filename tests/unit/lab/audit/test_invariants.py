@@ -176,7 +176,7 @@ DAMAGES = {
     'T4': (_migration,),
     'T5': (_task(vm_state='resized'),),
 }
-# What a damage breaks besides.
+# Other invariants that a damage breaks.
 BESIDES = {'H10': {'H6'}}
 
 
