@@ -109,14 +109,14 @@ class Services:
     @contextlib.contextmanager
     def holding(self, consumer, changes):
         """Replace the allocations of a consumer. changes: {provider: amounts, None for nothing}"""
-        before = self.placement('GET', f'/allocations/{consumer}')
-        after = {uuid: each['resources'] for uuid, each in before['allocations'].items()} | changes
+        found = self.placement('GET', f'/allocations/{consumer}')['allocations']
+        before = {uuid: each['resources'] for uuid, each in found.items()}
+        after = {**before, **changes}
         self._hold(consumer, {uuid: held for uuid, held in after.items() if held})
         try:
             yield
         finally:
-            held = {uuid: each['resources'] for uuid, each in before['allocations'].items()}
-            self._hold(consumer, held)
+            self._hold(consumer, before)
 
     def _hold(self, consumer, held):
         found = self.placement('GET', f'/allocations/{consumer}')

@@ -12,11 +12,11 @@ HELD = {'VCPU': 1}
 class Damages:
     """The damages, a method for each invariant, which returns a context.
 
-    server: one with a port and a volume, row and cell; other: the other cell
+    server: id of a server with a port and a volume; offloaded: id of one without a host
     """
 
-    def __init__(self, databases, services, server):
-        self.db, self.services = databases, services
+    def __init__(self, databases, services, server, offloaded):
+        self.db, self.services, self.offloaded = databases, services, offloaded
         (mapping,) = databases.rows('api', 'instance_mappings', instance_uuid=server)
         cells = {row['id']: row for row in databases.rows('api', 'cell_mappings')}
         self.uuid = server
@@ -122,8 +122,8 @@ class Damages:
         return self.service(self.other, host=self.host)
 
     def H5(self):
-        where = {'host': self.others[0]['host'], 'binary': 'nova-compute'}
         name = self.others[0]['host']
+        where = {'host': name, 'binary': 'nova-compute'}
         return self.all(
             self.db.changed(self.other, 'services', where, deleted=10**6),
             self.db.removed('api', 'host_mappings', host=name),

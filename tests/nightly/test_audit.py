@@ -23,7 +23,7 @@ from tools.comparison import nova_cloud
 PLACE = 'NOVA_LITE_TEST_NOVA'
 AGES = age_limits.AgeLimits(work=3600.0)
 ANSWER_S = 120
-# What a damage breaks besides.
+# Other invariants that a damage breaks.
 BESIDES = {'V1': {'V2'}}
 # Damages that the printed commands of nova-manage mend by themselves.
 MENDED = ('R4', 'H1', 'H2', 'H3', 'H11', 'P1', 'P2', 'P5', 'P6')
@@ -91,9 +91,7 @@ class AuditTest(testtools.TestCase):
                 self.archive()
         aggregate = compute.create_aggregate(name='fast')
         compute.add_host_to_aggregate(aggregate, 'cell1-host1')
-        damages = nova_damages.Damages(self.databases, self.services, server.id)
-        damages.offloaded = offloaded.id
-        return damages
+        return nova_damages.Damages(self.databases, self.services, server.id, offloaded.id)
 
     def archive(self):
         """Archive deleted servers."""
