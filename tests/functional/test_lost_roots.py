@@ -32,7 +32,6 @@ class LostCase(owners_table.OwnersCase):
         self.stage.wait_idle(server)
 
     def use(self, scenario, server, outcome):
-        self.stage.wait_idle(server)
         scenario.recover(self.stage)
         self._reboot(server)
         self.change.mend(self.stage, server)
@@ -40,10 +39,9 @@ class LostCase(owners_table.OwnersCase):
 
     def _reboot(self, server):
         """Reboot a server that does not wait for its user."""
-        status = self.cloud.admin.compute.get_server(server.id).status
-        if status in ('ACTIVE', 'SHUTOFF', 'ERROR'):
+        show = self.cloud.admin.compute.get_server
+        if show(server.id).status in ('ACTIVE', 'SHUTOFF', 'ERROR'):
             self.stage.send(server, 'reboot', {'type': 'HARD'})
-            show = self.cloud.admin.compute.get_server
             self.cloud.wait_for(lambda: show(server.id).task_state is None, 'the reboot to end')
 
 
