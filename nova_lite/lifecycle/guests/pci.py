@@ -73,7 +73,7 @@ class Spec:
             and self.product_id in (None, device.product_id)
             and self.resource_class in (None, device.resource_class)
             and set(self.traits) <= {*device.traits}
-            and (self.kind == device.kind if self.kind else device.kind not in TO_BE_NAMED)
+            and is_of(self.kind, device)
             and not device.remote_managed
             and self.live_migratable in (None, device.live_migratable)
         )
@@ -109,6 +109,11 @@ class Request:
         specs = [spec.kept for spec in self.specs]
         changes = (self.change,) if self.change else ()
         return self.name, self.count, self.kept_policy, specs, *changes
+
+
+def is_of(kind: str | None, device: pci.Device) -> bool:
+    """Return whether a request for a kind of devices gets a device. kind: None if it names none"""
+    return kind == device.kind if kind else device.kind not in TO_BE_NAMED
 
 
 class PciInvalidAlias(exception.Invalid):

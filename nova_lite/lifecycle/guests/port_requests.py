@@ -33,9 +33,7 @@ class PortRequest(guest_pci.Request):
             device.for_ports
             and device.physical_network == self.physical_network
             and device.remote_managed == self.remote_managed
-            and (
-                self.kind == device.kind if self.kind else device.kind not in guest_pci.TO_BE_NAMED
-            )
+            and guest_pci.is_of(self.kind, device)
             and (device.trusted or not self.trusted)
         )
 
