@@ -51,14 +51,12 @@ def requests(
         kind, wanted = port.get(port_devices.TYPE), port.get(port_devices.KEY)
         if kind not in port_devices.TYPES or wanted is None:
             continue
-        chosen = wanted['numa_policy'] or policy or guest_pci.LEGACY
         found.append(
             PortRequest(
                 name=port.get('port_id') or port['id'],
                 count=1,
                 specs=(),
-                policy=chosen,
-                kept_policy=chosen,
+                policy=wanted['numa_policy'] or policy or guest_pci.LEGACY,
                 kind=KINDS.get(kind),
                 physical_network=wanted['physical_network'],
                 trusted=wanted['trusted'],
