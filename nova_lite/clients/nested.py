@@ -23,7 +23,7 @@ class Nested:
     """One nested provider.
 
     name: without the node's name; parent: name of an earlier one, or None
-    separator: what stands between the two names
+    separator: the character between the two names
     """
 
     name: str

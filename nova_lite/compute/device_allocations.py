@@ -50,7 +50,7 @@ def given(site: site.Site, node: str, guest: str) -> placed_devices.Given | None
 def heal(
     site: site.Site, node: str, instance: objects.Instance, guest: constraints.Constraints
 ) -> None:
-    """Allocate the devices that a guest has claimed. Raise NoCapacity if others have them."""
+    """Allocate the devices that a guest has claimed. Raise NoCapacity if placement refuses."""
     provider, devices = site.inventory.provider(node), site.hardware.placed(node)
     if provider is None or not devices:
         return
@@ -67,8 +67,8 @@ def heal(
 def heal_guests(site: site.Site, node: str) -> None:
     """Allocate the devices of guests that got them before placement knew the devices of a node.
 
-    A server that moves is healed by its next move. A failure is logged: the next start of the
-    compute tries again.
+    A server that moves is healed by its next move. A failure is logged, and the next start of
+    the compute will try again.
     """
     provider, devices = site.inventory.provider(node), site.hardware.placed(node)
     if provider is None or not devices:

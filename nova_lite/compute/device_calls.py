@@ -135,10 +135,8 @@ class DeviceCalls:
         port_id: str,
         key: str,
     ) -> replies.Reply:
-        node, device = (
-            self._site.node_of(host, instance),
-            model.Device(model.DeviceKind.INTERFACE, port_id),
-        )
+        node = self._site.node_of(host, instance)
+        device = model.Device(model.DeviceKind.INTERFACE, port_id)
         reply = self._unplug(node, instance.uuid, device, key)
         if 'done' in reply:
             self._site.claims.settle_port(node, instance.uuid, port_id)

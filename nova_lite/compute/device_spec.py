@@ -58,7 +58,7 @@ class Spec:
         return dataclasses.replace(device, **self.values) if self.values else device
 
     def place(self, device: pci.Device) -> pci.Device:
-        """Return the device as placement knows it. It does not know devices of ports."""
+        """Return the device as placement knows it. Placement does not know devices of ports."""
         if device.for_ports:
             return device
         found = self.resource_class or pci.class_of(device.vendor_id, device.product_id)

@@ -1,4 +1,4 @@
-"""PCI devices that the ports of guests are: the claimed ones, as Neutron is told of them."""
+"""Ports of guests that are PCI devices: report the claimed devices to Neutron."""
 
 from collections.abc import Mapping
 

@@ -115,12 +115,21 @@ class Volumes:
         except exception.NovaLiteError as error:
             if not root.get('connection_info'):
                 raise
-            LOG.warning('Rebooting server %s with the known root disk: %s', uuid, error)
+            LOG.warning(
+                'Cannot list the volume attachments of server %s: %s. Rebooting it with the '
+                'recorded connection of its root disk.',
+                uuid,
+                error,
+            )
             return
         own = {each['id']: each for each in listed if each['volume_id'] == root.volume_id}
         former = root.get('attachment_id')
         if former not in own:
-            LOG.warning('Attaching root disk %s of server %s', root.volume_id, uuid)
+            LOG.warning(
+                'Root disk %s of server %s lacks its recorded attachment. Attaching the disk again.',
+                root.volume_id,
+                uuid,
+            )
             # The host may have been killed before it recorded an attachment that it had begun.
             begun = (name for name, each in own.items() if each['status'] == ATTACHING)
             root.attachment_id = next(begun, '')

@@ -12,8 +12,8 @@ LOG = log.getLogger(__name__)
 def follow(api_db: transactions.Database, uuid: str, *, counts: bool) -> None:
     """Make the mapping of a server follow the server's record, which has been changed.
 
-    The change has taken place, so nothing fails if the API database does not answer: the
-    super-conductor corrects the mapping (`superconductor.audits.disposals`).
+    The change has taken place. So an API database that does not answer is logged only: the
+    super-conductor will correct the mapping (`superconductor.audits.disposals`).
     """
     try:
         api_db.write(instance_mappings.set_queued_for_delete, uuid, not counts)

@@ -34,7 +34,7 @@ class Given:
     def limit(
         self, rooms: fitting.Rooms, ports: Iterable[port_requests.PortRequest] = ()
     ) -> fitting.Rooms:
-        """Return the rooms with the devices only that the guest may have by its allocations.
+        """Return the rooms with only those devices that the guest has allocated, or ports may get.
 
         Devices of a provider can be exchanged for each other. Devices that placement does not know
         are for ports: an alias that fits them as well does not get them.

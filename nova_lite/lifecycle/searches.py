@@ -54,7 +54,7 @@ def each(cells: Iterable[C], look: Callable[[C], object], *, what: str) -> None:
 def is_still(connection: sa.Connection, row: rows.Row) -> bool:
     """Return whether a server has the host and the task with which a search has found it.
 
-    The search may have worked at other servers since.
+    The search may have processed other servers since.
     """
     found = instances.find(connection, row.uuid)
     if found is None or found.deleted:

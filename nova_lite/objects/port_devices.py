@@ -49,5 +49,5 @@ def described(port: Fields, network: Fields) -> Json:
 
 
 def without(profile: Fields | None) -> Json:
-    """Return the profile of a binding that names no device."""
+    """Return the profile of a binding without the keys that describe a device."""
     return {name: value for name, value in (profile or {}).items() if name not in KEYS}

@@ -13,7 +13,7 @@ Finding = findings.Finding
 
 
 def are_held(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
-    """I13: a port that is a device holds one of its host that fits, which its binding names."""
+    """I13: a port that is a device holds a fitting device, and its binding names that device."""
     hosts, there = numa.hosts(snapshot), numa.parts_of(snapshot)
     ports = {port['id']: port for port in snapshot.ports}
     for _cell, row in snapshot.resting():

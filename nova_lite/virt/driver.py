@@ -291,7 +291,8 @@ class Driver(Protocol):
     ) -> model.Job:
         """Dest: remove the incoming guest of this move. result: {dropped: bool}.
 
-        arrived: its source has handed it over, so that its disks are nowhere else: it stays, off
+        arrived: the source has handed the guest over, and its disks are nowhere else. The guest
+            stays, off
         """
 
     # ---- the driver itself ------------------------------------------------
