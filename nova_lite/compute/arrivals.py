@@ -23,7 +23,7 @@ from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
-from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -97,7 +97,7 @@ def claim(
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
     *,
-    ports: compute_rpc.Networks | None = None,
+    ports: arguments.Networks | None = None,
 ) -> None:
     """Claim resources of the node. Read the ratios again first if they do not suffice.
 

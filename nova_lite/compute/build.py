@@ -26,8 +26,8 @@ from nova_lite.compute import site
 from nova_lite.compute import volumes
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
-from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -45,8 +45,8 @@ class Order:
 
     instance: objects.Instance
     selection: selections.Selection
-    block_devices: compute_rpc.Devices
-    requested_networks: compute_rpc.Networks | None
+    block_devices: arguments.Devices
+    requested_networks: arguments.Networks | None
     options: model.Json
     again: bool = False
 

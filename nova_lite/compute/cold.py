@@ -18,7 +18,7 @@ from nova_lite.compute import replies
 from nova_lite.compute import site
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
-from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -75,7 +75,7 @@ class Cold:
         host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
-        arrival: compute_rpc.HandedOver,
+        arrival: arguments.HandedOver,
     ) -> replies.Reply:
         """Create the guest at the destination, with its new flavor and the disks of the source."""
         return arrivals.make(
@@ -137,7 +137,7 @@ class Cold:
         host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
-        arrival: compute_rpc.Returning,
+        arrival: arguments.Returning,
     ) -> replies.Reply:
         """Restore the guest at the source, with the current devices of the server."""
         node, site = arrival['node'], self._site

@@ -41,8 +41,8 @@ from nova_lite.compute import snapshot_based
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
-from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 
@@ -164,8 +164,8 @@ class ComputeManager:
         instance: objects.Instance,
         *,
         selection: selections.Selection,
-        block_devices: compute_rpc.Devices,
-        requested_networks: compute_rpc.Networks,
+        block_devices: arguments.Devices,
+        requested_networks: arguments.Networks,
         options: model.Json,
     ) -> None:
         order = build.Order(instance, selection, block_devices, requested_networks, options)
@@ -192,7 +192,7 @@ class ComputeManager:
         ctxt: context.RequestContext,
         host: str,
         instance_uuid: str,
-        events: list[compute_rpc.Json],
+        events: list[arguments.Json],
     ) -> None:
         plugged = {event['tag']: event['status'] for event in events}
         key = host, instance_uuid

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from nova_lite import context
 from nova_lite.compute import site
 from nova_lite.objects import port_devices
-from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 from nova_lite.virt import pci
 from nova_lite.virt import topology
@@ -42,8 +42,8 @@ def _number(devices: Mapping[str, pci.Device], device: pci.Device) -> int:
 
 
 def named(
-    site: site.Site, node: str, guest: str, networks: compute_rpc.Networks | None
-) -> compute_rpc.Networks | None:
+    site: site.Site, node: str, guest: str, networks: arguments.Networks | None
+) -> arguments.Networks | None:
     """Return requested networks, with the devices that are claimed for their ports."""
     if not isinstance(networks, list):
         return networks

@@ -26,8 +26,8 @@ from nova_lite.compute import power
 from nova_lite.compute import site
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selection_objects
-from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -65,7 +65,7 @@ class Manager(typing.Protocol):
         ctxt: context.RequestContext,
         host: str,
         instance: objects.Instance,
-        block_devices: compute_rpc.Devices,
+        block_devices: arguments.Devices,
     ) -> None: ...
 
     def reboot_instance(

@@ -17,7 +17,7 @@ from nova_lite.compute import site
 from nova_lite.compute import uploads
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
-from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -65,7 +65,7 @@ class SnapshotBased(cold.Cold):
         host: str,
         instance: objects.Instance,
         block_devices: Sequence[block_device.BlockDevice],
-        arrival: compute_rpc.Uploaded,
+        arrival: arguments.Uploaded,
     ) -> replies.Reply:
         """Create the guest at the destination from the image of its disk.
 
@@ -84,7 +84,7 @@ class SnapshotBased(cold.Cold):
         )
 
     def _require_image(
-        self, ctxt: context.RequestContext, arrival: compute_rpc.Uploaded, guest: str
+        self, ctxt: context.RequestContext, arrival: arguments.Uploaded, guest: str
     ) -> None:
         """Check the image of a disk, unless the guest exists already."""
         image_id = arrival['image_id']

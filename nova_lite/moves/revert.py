@@ -38,6 +38,7 @@ from nova_lite.moves.parts import stored_request
 from nova_lite.moves.parts import volumes
 from nova_lite.objects import instance as instance_objects
 from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.rpc.methods.compute import arguments
 from nova_lite.saga import journal
 from nova_lite.states import transitions
 
@@ -240,7 +241,7 @@ class RevertResize(move.Move[Began]):
         was_on = self.began.vm_state == states.VmState.ACTIVE
         end = resized.asked(self.scope, self.source, FINISH)
         asking.require_up_or_retry(self.scope, end['host'])
-        arrival: compute_rpc.Returning = {
+        arrival: arguments.Returning = {
             'node': end['node'],
             'move': end['move'],
             'key': end['key'],

@@ -1,9 +1,9 @@
 """Declare an RPC interface once, and get its client and its server from the declaration.
 
-The methods of an `Interface` subclass are signatures: a `@call` waits for the result, a `@cast`
-does not. Only the decorators have the versions: `since` is the interface version that added a
-method, `added` has the versions that added arguments later. `fenced` marks methods of sagas. A
-server refuses to start if its manager lacks a method or has other parameter names.
+The methods of an `Interface` subclass, and of its other bases, are signatures: a `@call` waits for
+the result, a `@cast` does not. Only the decorators have the versions: `since` is the interface
+version that added a method, `added` has the versions that added arguments later. `fenced` marks
+methods of sagas. A server does not start if its manager lacks a method or has other parameters.
 """
 
 import collections.abc
@@ -147,9 +147,9 @@ class Interface:
 
     def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.methods = {
-            name: value for name, value in vars(cls).items() if hasattr(value, 'rpc_kind')
-        }
+        owners = [cls, *(base for base in cls.__bases__ if not issubclass(base, Interface))]
+        found = [each for owner in owners for each in vars(owner).items()]
+        cls.methods = {name: value for name, value in found if hasattr(value, 'rpc_kind')}
         for name, declared in cls.methods.items():
             setattr(cls, name, _stub(name, declared))
 

@@ -7,14 +7,6 @@ from collections.abc import Iterator
 from tools import checks
 
 FILE_LINES = 400
-TABLE_LINES = 600
-TABLES = (
-    '/states/__init__.py',
-    '/exception.py',
-    '/versions.py',
-    '/models.py',
-    '/rpc/methods/compute.py',
-)
 FUNCTION_LINES = 50
 PARAMETERS = 6
 POSITIONAL = 4
@@ -28,10 +20,10 @@ def check(source: checks.Source) -> Iterator[checks.Problem]:
     """Yield a problem for each file, function and signature that is too long."""
     if not source.is_python:
         return
-    limit = TABLE_LINES if source.path.endswith(TABLES) else FILE_LINES
-    if len(source.lines) > limit:
+    lines = len(source.lines)
+    if lines > FILE_LINES:
         yield checks.Problem(
-            source.path, limit + 1, '%d lines, more than %d' % (len(source.lines), limit)
+            source.path, FILE_LINES + 1, '%d lines, more than %d' % (lines, FILE_LINES)
         )
     for node in source.statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -22,7 +22,15 @@ from nova_lite.rpc import serializer
 from nova_lite.rpc import transport
 
 
-class ToyAPI(rpc.Interface):
+class Fetching:
+    """Signatures of one subject."""
+
+    @rpc.call(since='1.0', timeout='long_rpc_timeout')
+    def fetch(self, ctxt, host, seconds):
+        """One whose timeout is an option."""
+
+
+class ToyAPI(Fetching, rpc.Interface):
     topic, version = 'toy', '1.1'
     server_argument = 'host'
 
@@ -37,10 +45,6 @@ class ToyAPI(rpc.Interface):
     @rpc.cast(since='1.1')
     def nudge(self, ctxt, host, thing):
         """No answer."""
-
-    @rpc.call(since='1.0', timeout='long_rpc_timeout')
-    def fetch(self, ctxt, host, seconds):
-        """One whose timeout is an option."""
 
 
 class Toy:
