@@ -20,7 +20,6 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite import incarnation
 from nova_lite import runtime
-from nova_lite import workers
 from nova_lite.db import errors
 from nova_lite.db import notes
 from nova_lite.db import rows
@@ -31,6 +30,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.rpc import transport
+from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 

@@ -22,11 +22,11 @@ import typing
 import requests
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import placement
 from nova_lite.dialects import execute
 from nova_lite.lab.private_apis import placement_requests
 from nova_lite.lab.private_apis import placement_statements
 from nova_lite.lab.tuned_placement import reused
-from nova_lite.wsgi import placement
 from tests.fixtures import http
 
 HEADERS = {'X-Auth-Token': 'admin', 'OpenStack-API-Version': 'placement 1.39'}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nova_lite.daemons import metadata
 from nova_lite.daemons import process
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 
 
 def main(argv: Sequence[str] | None = None) -> None:

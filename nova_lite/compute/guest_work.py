@@ -19,7 +19,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import workers
+from nova_lite.runtime import workers
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
 

@@ -13,11 +13,11 @@ from nova_lite.daemons import top
 from nova_lite.daemons.monitoring import app as monitoring
 from nova_lite.daemons.monitoring import checks
 from nova_lite.daemons.monitoring import databases
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import proxy
 from nova_lite.rpc import outbox
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import super_conductor as super_rpc
-from nova_lite.wsgi import front
-from nova_lite.wsgi import proxy
 
 
 def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:

@@ -10,9 +10,9 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.daemons import local_requests
-from nova_lite.wsgi import answers
-from nova_lite.wsgi import paths
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import answers
+from nova_lite.daemons.wsgi import paths
+from nova_lite.daemons.wsgi import server
 
 # {address with which a service listens on all addresses: its address of loopback}
 ANY_ADDRESS = {'0.0.0.0': '127.0.0.1', '::': '::1'}

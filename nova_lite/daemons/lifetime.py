@@ -19,7 +19,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.wsgi import systemd
+from nova_lite.daemons.wsgi import systemd
 
 Call: typing.TypeAlias = Callable[[], object]
 

@@ -27,8 +27,8 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import local_requests
+from nova_lite.daemons.wsgi import server
 from nova_lite.scheduler import manager as scheduler_manager
-from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from oslo_log import log
 
 from nova_lite.daemons.monitoring import app
 from nova_lite.daemons.monitoring import health
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 
 LOG = log.getLogger(__name__)
 THREADS = 4

@@ -5,9 +5,9 @@ from oslo_config import cfg
 from nova_lite.conf import placement_server
 from nova_lite.daemons import monitor
 from nova_lite.daemons.monitoring import databases
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import placement
 from nova_lite.db import transactions
-from nova_lite.wsgi import front
-from nova_lite.wsgi import placement
 
 TOKEN_OPTIONS = (
     'auth_type',

@@ -18,7 +18,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import versions
-from nova_lite import workers
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import buses
 from nova_lite.rpc import outbox
@@ -26,6 +25,7 @@ from nova_lite.rpc import ping
 from nova_lite.rpc import pins
 from nova_lite.rpc import plain
 from nova_lite.rpc import serializer
+from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 

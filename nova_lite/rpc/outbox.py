@@ -13,7 +13,7 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import workers
+from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import workers
+from nova_lite.runtime import workers
 from nova_lite.saga import breakpoints
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal as journal_module

@@ -12,11 +12,11 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import workers
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
 from nova_lite.moves import world as worlds
+from nova_lite.runtime import workers
 from nova_lite.saga import retries
 from nova_lite.superconductor import build
 

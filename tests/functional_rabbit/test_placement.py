@@ -6,7 +6,7 @@ from placement.objects import allocation
 import sqlalchemy as sa
 
 from nova_lite import runtime
-from nova_lite.wsgi import placement
+from nova_lite.daemons.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql

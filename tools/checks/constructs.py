@@ -22,7 +22,7 @@ CATCH_ALL = (
     'nova_lite/lifecycle/searches.py',
     'nova_lite/notify/',
     'nova_lite/cmd/manage.py',
-    'nova_lite/workers.py',
+    'nova_lite/runtime/workers.py',
     'tests/sim/kernel/',
 )
 # A package's front re-exports; tables read better with bare column types.

@@ -63,7 +63,7 @@ FUNCTIONS = {
 }
 # The kernel of the simulation stands in for them; programs of its tests run on it.
 SEAM = (
-    'nova_lite/runtime.py',
+    'nova_lite/runtime/__init__.py',
     'tests/sim/kernel/',
     'tests/unit/sim/programs.py',
     'tests/unit/sim/starts.py',

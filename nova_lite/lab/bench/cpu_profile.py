@@ -29,7 +29,11 @@ STARTED, FOREIGN = 'Sampling process', 'No python processes found'
 END_S = 60
 OURS, OTHER = 'nova_lite/', 'other'
 # Files whose frames are ignored: all parts call them and wait in them.
-COMMON = ('nova_lite/context.py', 'nova_lite/metrics.py', 'nova_lite/runtime.py')
+COMMON = (
+    'nova_lite/context.py',
+    'nova_lite/metrics.py',
+    'nova_lite/runtime/__init__.py',
+)
 # Parts that a stack counts for if any of its frames is in their files.
 CAUSES = {
     'journal': ('nova_lite/saga/journal.py', 'nova_lite/db/api/sagas.py'),
@@ -50,7 +54,7 @@ PARTS = {
     'HTTP': (
         'nova_lite/api/',
         'nova_lite/clients/',
-        'nova_lite/wsgi/',
+        'nova_lite/daemons/wsgi/',
         'cheroot/',
         'falcon/',
         'gunicorn/',

@@ -13,7 +13,7 @@ HEADER = re.compile(
 )
 # In one process a record is of the daemon whose package wrote it.
 PACKAGES = {
-    'api': ('nova_lite.api', 'nova_lite.wsgi'),
+    'api': ('nova_lite.api', 'nova_lite.daemons.wsgi'),
     'compute': ('nova_lite.compute', 'nova_lite.virt'),
     'conductor': ('nova_lite.conductor',),
     'metadata': ('nova_lite.metadata',),

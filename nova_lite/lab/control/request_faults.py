@@ -17,10 +17,10 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.api import schema as schemas
 from nova_lite.api import schema_parts
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.console import injected_faults as console
 from nova_lite.simcloud import faults as simcloud
 from nova_lite.virt.sim import rules
-from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
 

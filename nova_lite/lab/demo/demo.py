@@ -4,6 +4,7 @@ from collections.abc import Iterable
 import tempfile
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.demo import live_migration
 from nova_lite.lab.demo import presenter as presenters
 from nova_lite.lab.demo import scenes
@@ -13,7 +14,6 @@ from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.timeline import page
 from nova_lite.terminal import progress_display
-from nova_lite.wsgi import server
 
 TITLE = 'How servers changed cells'
 

@@ -31,6 +31,8 @@ from nova_lite.daemons import monitor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
 from nova_lite.daemons.monitoring import app as monitoring
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import server
 from nova_lite.db.cell import services
 from nova_lite.lab import memory_broker
 from nova_lite.lab.control import breakpoints
@@ -58,8 +60,6 @@ from nova_lite.lab.testclock import control as clock_control
 from nova_lite.rpc import transport
 from nova_lite.superconductor import manager as super_module
 from nova_lite.virt import driver as virt_driver
-from nova_lite.wsgi import front
-from nova_lite.wsgi import server
 
 LOG = log.getLogger(__name__)
 SIMULATED = ('/identity', '/image', '/network', '/volume', '/share')

@@ -6,7 +6,7 @@ import contextlib
 from wsgiref import types as wsgi
 
 from nova_lite import runtime
-from nova_lite.wsgi import answers
+from nova_lite.daemons.wsgi import answers
 
 WAIT_S = 10
 RETRY_AFTER_S = 1

@@ -23,13 +23,13 @@ import yaml
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.daemons import exposure
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import lock as lock_module
 from nova_lite.lab.launcher import state_dir
 from nova_lite.rpc import transport
 from nova_lite.virt.sim import profile
-from nova_lite.wsgi import server
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'

@@ -9,6 +9,7 @@ import typing
 from oslo_config import cfg
 
 from nova_lite.daemons import exposure
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import continuing
@@ -16,7 +17,6 @@ from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
-from nova_lite.wsgi import server
 
 # The options, besides --set, that a cloud takes from a snapshot.
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')

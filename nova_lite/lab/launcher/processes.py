@@ -15,6 +15,9 @@ from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.conf import placement_server
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import proxy
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.control import daemons
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import injected_faults as fault_control
@@ -32,9 +35,6 @@ from nova_lite.lab.launcher import relays
 from nova_lite.lab.launcher import setup
 from nova_lite.lab.launcher import supervisor
 from nova_lite.lab.testclock import control as clock_control
-from nova_lite.wsgi import front
-from nova_lite.wsgi import proxy
-from nova_lite.wsgi import server
 
 ANSWER_S = 60
 LOOK_S = 0.05

@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from wsgiref import types as wsgi
 
 from nova_lite.daemons import exposure
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import placement as placement_app
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab import tuned_placement
 from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud_app
 from nova_lite.virt.sim import profile
-from nova_lite.wsgi import front
-from nova_lite.wsgi import placement as placement_app
-from nova_lite.wsgi import server
 
 
 class StandIns:

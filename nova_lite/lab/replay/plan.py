@@ -7,6 +7,7 @@ import os
 import typing
 
 from nova_lite import exception
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
@@ -17,7 +18,6 @@ from nova_lite.lab.replay import settings
 from nova_lite.lab.replay import trace as traces
 from nova_lite.lab.replay.readers import machine as machines
 from nova_lite.virt.sim import profile
-from nova_lite.wsgi import server
 
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
 

@@ -2,13 +2,13 @@
 
 It answers as the real one does, and functions of placement are replaced for it; see
 doc/source/decisions/0005-placement-in-a-process-of-ours.rst. `of` returns what
-`nova_lite.wsgi.placement` takes.
+`nova_lite.daemons.wsgi.placement` takes.
 """
 
 from oslo_log import log
 
+from nova_lite.daemons.wsgi import placement
 from nova_lite.private_apis import guard
-from nova_lite.wsgi import placement
 
 LOG = log.getLogger(__name__)
 

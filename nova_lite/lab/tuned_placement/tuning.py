@@ -24,7 +24,7 @@ VALIDATION = reused.CompiledValidation()
 
 
 class Tuning:
-    """Implements `nova_lite.wsgi.placement.Tuning`. atomic: see `tuned_placement.of`"""
+    """Implements `nova_lite.daemons.wsgi.placement.Tuning`. atomic: see `tuned_placement.of`"""
 
     # Within `whole.Whole` transactions are parts of a larger transaction. There are no greenlets.
     engine_options: Mapping[str, typing.Any] = {

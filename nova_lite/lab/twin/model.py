@@ -24,6 +24,7 @@ from nova_lite.api.servers import create_flavor
 from nova_lite.clients import auth
 from nova_lite.clients import holdings
 from nova_lite.clients import placement as placements
+from nova_lite.daemons.wsgi import server
 from nova_lite.db.api import flavors as api_flavors
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
@@ -41,7 +42,6 @@ from nova_lite.objects import request_spec
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
-from nova_lite.wsgi import server
 
 PROJECT = USER = 'twin'
 SHOWN, MOST_FLAVORS = 8, 10_000

@@ -6,11 +6,11 @@ from nova_lite.daemons import compute
 from nova_lite.daemons import conductor
 from nova_lite.daemons import scheduler
 from nova_lite.daemons import super_conductor
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
 from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud
-from nova_lite.wsgi import front
-from nova_lite.wsgi import placement
 from tests.sim import kernel
 from tests.sim.world import places as places_module
 

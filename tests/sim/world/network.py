@@ -13,7 +13,7 @@ from requests import adapters
 from urllib3 import exceptions as urllib3_exceptions
 
 from nova_lite import runtime
-from nova_lite.wsgi import server as http_server
+from nova_lite.daemons.wsgi import server as http_server
 from tests.sim import kernel
 
 # What befalls a request, and whether the application is called then.

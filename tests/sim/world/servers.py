@@ -2,7 +2,7 @@
 
 import itertools
 
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 from tests.fixtures import ports
 from tests.sim import kernel
 
@@ -10,7 +10,7 @@ FIRST_PORT = 40_000
 
 
 class Servers:
-    """Stands in for what `nova_lite.wsgi.server` opens. network: a network.Network"""
+    """Stands in for what `nova_lite.daemons.wsgi.server` opens. network: a network.Network"""
 
     def __init__(self, network):
         self._network = network
@@ -33,7 +33,7 @@ class Servers:
 
 
 class Listening:
-    """As nova_lite.wsgi.server.InProcess; there are as many threads as requests."""
+    """As nova_lite.daemons.wsgi.server.InProcess; there are as many threads as requests."""
 
     def __init__(self, network, address, application):
         self._network, self._address, self._application = network, address, application

@@ -13,8 +13,8 @@ from nova_lite.clients import image
 from nova_lite.clients import network
 from nova_lite.clients import placement
 from nova_lite.clients import volume
+from nova_lite.daemons.wsgi import placement as placement_app
 from nova_lite.simcloud import seed
-from nova_lite.wsgi import placement as placement_app
 from tests.fixtures import clock
 from tests.fixtures import http
 from tests.fixtures import ready_volumes

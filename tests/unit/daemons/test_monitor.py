@@ -7,7 +7,7 @@ import testtools
 from nova_lite import conf as conf_module
 from nova_lite.daemons import monitor
 from nova_lite.daemons.monitoring import app
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 
 
 def refuse():

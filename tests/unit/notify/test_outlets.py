@@ -8,11 +8,11 @@ import testtools
 
 from nova_lite import conf as conf_module
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab import memory_broker
 from nova_lite.notify import hub
 from nova_lite.notify import notifier
 from nova_lite.notify import outlets
-from nova_lite.wsgi import server
 
 WAIT_S = 90
 TOPICS = ['versioned_notifications']

@@ -303,7 +303,7 @@ class TestSeam(testtools.TestCase):
         self.assertEqual([], _texts(seam.check, text + "sys.modules['timing']\n"))
 
     def test_who_may(self):
-        for path in ('nova_lite/runtime.py', 'tests/sim/kernel/locks.py'):
+        for path in ('nova_lite/runtime/__init__.py', 'tests/sim/kernel/locks.py'):
             self.assertEqual([], _texts(seam.check, 'import threading, time', path))
 
 

@@ -25,7 +25,8 @@ class ServerErrorsTest(testtools.TestCase):
 
     def test_of_the_compute_api(self):
         (line,) = self.found(
-            (1, 'nova_lite.wsgi.request_log', 500), (2, 'nova_lite.wsgi.request_log', 503)
+            (1, 'nova_lite.api.request_log', 500),
+            (2, 'nova_lite.api.request_log', 503),
         )
         self.assertTrue(line.startswith('1 '))
 

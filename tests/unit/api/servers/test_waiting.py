@@ -3,12 +3,12 @@
 import requests
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import server as wsgi_server
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
 from nova_lite.saga import journal
-from nova_lite.wsgi import server as wsgi_server
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 

@@ -30,9 +30,11 @@ class PartsTest(testtools.TestCase):
         self.check('HTTP', 'cheroot/server.py', 'nova_lite/api/app.py', 'json/encoder.py')
         self.check('statements', 'nova_lite/api/app.py', 'sqlalchemy/engine/base.py')
         self.check('RPC', 'threading.py', 'nova_lite/rpc/interface.py', 'threading.py')
-        self.check('RPC', 'nova_lite/rpc/interface.py', 'nova_lite/runtime.py', 'threading.py')
+        self.check(
+            'RPC', 'nova_lite/rpc/interface.py', 'nova_lite/runtime/__init__.py', 'threading.py'
+        )
         self.check('other', 'nova_lite/rpc/interface.py', 'nova_lite/compute/build.py')
-        self.check('other', 'threading.py', 'nova_lite/runtime.py')
+        self.check('other', 'threading.py', 'nova_lite/runtime/__init__.py')
 
     def test_statements_of_causes(self):
         self.check('journal', 'nova_lite/saga/journal.py', 'sqlalchemy/engine/base.py')

@@ -7,9 +7,9 @@ import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.console import injected_faults as console
 from nova_lite.lab.control import request_faults
-from nova_lite.wsgi import server
 
 LIMIT_S = 60
 

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
-from nova_lite.wsgi import placement
 from tests.fixtures import http
 from tests.fixtures import templates
 

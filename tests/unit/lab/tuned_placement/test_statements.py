@@ -11,8 +11,8 @@ import requests
 import sqlalchemy as sa
 import testtools
 
+from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
-from nova_lite.wsgi import placement
 from tests.fixtures import http
 
 ADMIN = {'X-Auth-Token': 'admin', 'OpenStack-API-Version': 'placement 1.39'}

@@ -9,9 +9,9 @@ from placement import db_api
 import sqlalchemy as sa
 import testtools
 
+from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
 from nova_lite.lab.tuned_placement import whole
-from nova_lite.wsgi import placement
 from tests.fixtures import templates
 
 PATHS = re.compile('/parts$')

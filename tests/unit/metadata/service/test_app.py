@@ -6,12 +6,12 @@ import urllib.parse
 from falcon import testing
 
 from nova_lite.daemons import metadata
+from nova_lite.daemons.wsgi import server
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.metadata.service import app
 from nova_lite.metadata.service import callers
 from nova_lite.metadata.service import servers
-from nova_lite.wsgi import server
 from tests.fixtures import guest_facts
 from tests.unit.metadata.service import base
 

@@ -15,8 +15,8 @@ import typing
 from oslo_log import log
 
 from nova_lite import runtime
-from nova_lite.wsgi import chunks
-from nova_lite.wsgi import heads
+from nova_lite.daemons.wsgi import chunks
+from nova_lite.daemons.wsgi import heads
 
 LOG = log.getLogger(__name__)
 

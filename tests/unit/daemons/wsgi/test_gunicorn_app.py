@@ -10,7 +10,7 @@ import testtools
 # Creates and removes a file again and again in four processes. It may not be there before.
 TURNS = """
 import os, sys
-from nova_lite.wsgi import gunicorn_app
+from nova_lite.daemons.wsgi import gunicorn_app
 
 @gunicorn_app.in_turn
 def take():

@@ -35,9 +35,9 @@ from placement import util
 import sqlalchemy
 
 from nova_lite.conf import keystone_authtoken
+from nova_lite.daemons.wsgi import serial
 from nova_lite.dialects import mariadb_url
 from nova_lite.private_apis import placement as internals
-from nova_lite.wsgi import serial
 
 AUTH_STRATEGIES = {'keystone': 'keystone', 'noauth': 'noauth2', 'noauth2': 'noauth2'}
 # Connections in the pool beyond two for each thread.

@@ -8,7 +8,7 @@ import requests
 import testtools
 
 from nova_lite import runtime
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 
 LONG_S = 60
 AT_ONCE = 2
@@ -62,7 +62,7 @@ class PoolTestCase(testtools.TestCase):
         self.assertLessEqual(len(set(self.threads)), AT_ONCE)
 
     def test_an_idle_thread_ends(self):
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.wsgi.thread_pool.IDLE_S', 0.01))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.daemons.wsgi.thread_pool.IDLE_S', 0.01))
         url = self.serve()
         self.assertEqual(204, self.ask(url).result(LONG_S))
         self.threads[0].join(LONG_S)
@@ -71,7 +71,7 @@ class PoolTestCase(testtools.TestCase):
         self.assertEqual(2, len(set(self.threads)))
 
     def test_nothing_stays_of_a_thread_that_ended(self):
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.wsgi.thread_pool.IDLE_S', 0.01))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.daemons.wsgi.thread_pool.IDLE_S', 0.01))
         self.assertEqual(204, self.ask(self.serve()).result(LONG_S))
         ended = self.threads.pop()
         ended.join(LONG_S)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import testtools
 
-from nova_lite.wsgi import heads
+from nova_lite.daemons.wsgi import heads
 from tests.fixtures import examples
 
 HOST = b'Host: x'

@@ -17,7 +17,7 @@ from wsgiref import types as wsgi
 import falcon
 
 from nova_lite import runtime
-from nova_lite.wsgi import answers
+from nova_lite.daemons.wsgi import answers
 
 ExcInfo: typing.TypeAlias = (
     tuple[type[BaseException], BaseException, python_types.TracebackType] | tuple[None, None, None]

@@ -7,7 +7,7 @@ import fixtures
 import testtools
 
 from nova_lite import runtime
-from nova_lite import workers
+from nova_lite.runtime import workers
 
 LONG_S = 60
 
@@ -85,7 +85,7 @@ class ExecutorTestCase(Base):
         self.assertLess(len(set(used[50:])), 8)
 
     def test_an_idle_thread_ends(self):
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.workers.IDLE_S', 0.0))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.runtime.workers.IDLE_S', 0.0))
         pool, local, ended = self.make(), runtime.Local(), runtime.Event()
 
         def call():

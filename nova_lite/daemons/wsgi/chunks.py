@@ -3,7 +3,7 @@
 import re
 import typing
 
-from nova_lite.wsgi import heads
+from nova_lite.daemons.wsgi import heads
 
 # Limits of the line before a chunk, and of all trailers together.
 MOST_LINE_BYTES, MOST_TRAILER_BYTES = 256, 8192

@@ -14,9 +14,9 @@ from tests.fixtures import processes
 SERVE = """
 import pathlib
 import sys
-from nova_lite.wsgi import front
-from nova_lite.wsgi import proxy
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import proxy
+from nova_lite.daemons.wsgi import server
 
 
 def memory(environ, start_response):

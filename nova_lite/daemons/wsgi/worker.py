@@ -4,8 +4,8 @@ import functools
 import typing
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import reception
 from nova_lite.private_apis import gunicorn
-from nova_lite.wsgi import reception
 
 # Seconds for which connections that wait for a request stay open after SIGTERM.
 LINGER_S = 0.5

@@ -10,9 +10,9 @@ import requests
 import testtools
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import placement
+from nova_lite.daemons.wsgi import serial
 from nova_lite.lab import tuned_placement
-from nova_lite.wsgi import placement
-from nova_lite.wsgi import serial
 from tests.fixtures import http
 from tests.fixtures import placement as placement_fixture
 

@@ -13,7 +13,7 @@ import requests
 import testtools
 
 from nova_lite import runtime
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 from tests.fixtures import imported
 from tests.fixtures import ports
 from tests.fixtures import processes
@@ -21,7 +21,7 @@ from tests.fixtures import processes
 SERVE = """
 import sys
 from nova_lite import runtime
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 
 
 class Application:
@@ -38,7 +38,7 @@ server.serve(Application, host='127.0.0.1', port=int(sys.argv[1]))
 """
 ASK_AND_WAIT = """
 import signal
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import server
 print(server.free_port(), flush=True)
 signal.pause()
 """
@@ -71,7 +71,7 @@ class InProcessTest(testtools.TestCase):
 
     def test_a_stop_wakes_the_server(self):
         """It ends at once, however seldom the server looks for idle connections."""
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.wsgi.server.EXPIRE_S', 3600))
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.daemons.wsgi.server.EXPIRE_S', 3600))
 
         def application(_environ, start_response):
             start_response('204 No Content', [])

@@ -8,9 +8,9 @@ import urllib.parse
 
 import testtools
 
-from nova_lite.wsgi import heads
-from nova_lite.wsgi import reception
-from nova_lite.wsgi import server
+from nova_lite.daemons.wsgi import heads
+from nova_lite.daemons.wsgi import reception
+from nova_lite.daemons.wsgi import server
 from tests.fixtures import hostile_clients
 from tests.fixtures import served
 

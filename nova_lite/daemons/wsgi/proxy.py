@@ -24,8 +24,8 @@ import falcon
 import urllib3
 
 from nova_lite import runtime
-from nova_lite.wsgi import answers
-from nova_lite.wsgi import slow_clients
+from nova_lite.daemons.wsgi import answers
+from nova_lite.daemons.wsgi import slow_clients
 
 PIECE_BYTES = slow_clients.PIECE_BYTES
 BODY_LIMIT = 1024 * 1024

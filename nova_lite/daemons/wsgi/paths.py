@@ -9,7 +9,7 @@ import re
 import urllib.parse
 from wsgiref import types as wsgi
 
-from nova_lite.wsgi import answers
+from nova_lite.daemons.wsgi import answers
 
 SLASHES = re.compile('/{2,}')
 # Keys of the target as the client has sent it, in the environments of gunicorn and cheroot.

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_lite.wsgi import paths
+from nova_lite.daemons.wsgi import paths
 
 
 class PathsTest(testtools.TestCase):

@@ -17,13 +17,13 @@ from cheroot import wsgi as cheroot
 from oslo_utils import netutils
 
 from nova_lite import runtime
+from nova_lite.daemons.wsgi import heads
+from nova_lite.daemons.wsgi import paths
+from nova_lite.daemons.wsgi import reception
+from nova_lite.daemons.wsgi import slow_clients
+from nova_lite.daemons.wsgi import systemd
+from nova_lite.daemons.wsgi import thread_pool
 from nova_lite.private_apis import cheroot as internals
-from nova_lite.wsgi import heads
-from nova_lite.wsgi import paths
-from nova_lite.wsgi import reception
-from nova_lite.wsgi import slow_clients
-from nova_lite.wsgi import systemd
-from nova_lite.wsgi import thread_pool
 
 LOG = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ END_S, CUT_S = 2, 2.5
 # to wake the thread that looks, when a server stops.
 EXPIRE_S, WAKE_S = 5, 0.05
 # The class of gunicorn's workers, by its path.
-WORKER = 'nova_lite.wsgi.worker.Worker'
+WORKER = 'nova_lite.daemons.wsgi.worker.Worker'
 # Claims of ports on which callers may not listen yet. The oldest come first.
 _claims: collections.deque[contextlib.ExitStack] = collections.deque()
 
@@ -237,8 +237,8 @@ def serve(
     itself would notify systemd before, and then end if the application cannot be made.
     """
     # A cloud in one process needs no gunicorn.
+    from nova_lite.daemons.wsgi import gunicorn_app
     from nova_lite.private_apis import gunicorn
-    from nova_lite.wsgi import gunicorn_app
 
     manager = os.environ.pop('NOTIFY_SOCKET', None)
 

@@ -8,8 +8,8 @@ import socket
 import testtools
 
 from nova_lite import runtime
-from nova_lite.wsgi import front
-from nova_lite.wsgi import proxy
+from nova_lite.daemons.wsgi import front
+from nova_lite.daemons.wsgi import proxy
 from tests.fixtures import http as http_fixture
 from tests.fixtures import ports
 

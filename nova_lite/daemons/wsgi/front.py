@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from wsgiref import types as wsgi
 
-from nova_lite.wsgi import answers
+from nova_lite.daemons.wsgi import answers
 
 
 class Front:
