@@ -5,7 +5,6 @@ its image.
 """
 
 import dataclasses
-import functools
 import typing
 
 from oslo_log import log
@@ -72,8 +71,7 @@ def snapshot(
         return
     remarks = []
     try:
-        fill = functools.partial(_fill, site, ctxt, host, instance, image_id=image_id)
-        if not (yield from guest_work.repeat(fill, 'Snapshot')):
+        if not (yield from _fill(site, ctxt, host, instance, image_id=image_id)):
             yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
             return
     except exception.ImageNotFound:

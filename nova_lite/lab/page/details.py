@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 import dataclasses
 import typing
 
@@ -11,6 +12,8 @@ from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import models as api_models
+from nova_lite.db.api import sagas
+from nova_lite.db.cell import instances
 from nova_lite.lab.page import document
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
@@ -63,11 +66,9 @@ class Source:
         They are those of the last document unless that is old, so that a viewer who asks for
         them causes no reading.
         """
-        is_fresh = self._last is not None and runtime.monotonic() - self._last[0] < FRESH_S
-        reading = self._last[1] if self._last is not None and is_fresh else self._read()
         found = [
             host
-            for host in document.hosts(reading, self._faults()['hosts_off'])
+            for host in self._hosts()
             if cell in ('', host['cell']) and zone in ('', host['zone']) and q in host['name']
         ]
         found.sort(key=lambda host: (-_load(host), host['name']))
@@ -91,7 +92,8 @@ class Source:
             )
         query = reading_module.SERVER.where(*conditions).order_by(INSTANCES.c.id).limit(MOST + 1)
         answers, silent = self._in_cells(query)
-        found = [document.server(cell.name, row) for cell, rows in answers for row in rows]
+        states = document.host_states(self._hosts())
+        found = [document.server(cell.name, row, states) for cell, rows in answers for row in rows]
         return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent}
 
     def server(self, uuid: str) -> Json:
@@ -101,7 +103,7 @@ class Source:
         for cell, rows in answers:
             for row in rows:
                 return {
-                    **document.server(cell.name, row),
+                    **document.server(cell.name, row, document.host_states(self._hosts())),
                     'project_id': row.project_id,
                     'vcpus': row.vcpus,
                     'memory_mb': row.memory_mb,
@@ -113,17 +115,32 @@ class Source:
 
     def saga(self, uuid: str) -> Json:
         """Return the timeline of a saga: when and where each step ran. Raise SagaNotFound."""
-        found = self._reader.api_db.read(story.read, uuid)
+        row = self._reader.api_db.read(sagas.get, uuid)
+        name = self._names([row.instance_uuid]).get(row.instance_uuid, row.instance_uuid)
+        title = f'{row.kind} of {name}'
+        found = self._reader.api_db.read(story.read, uuid, title=title)
         values = dataclasses.asdict(found)
         bars = [
             {**bar, 'place': each.place}
             for bar, each in zip(values.pop('bars'), found.bars, strict=True)
         ]
-        return {**values, 'lasted': found.lasted, 'bars': bars}
+        server = {'server': row.instance_uuid, 'name': name}
+        return {**values, **server, 'lasted': found.lasted, 'bars': bars}
 
     def close(self) -> None:
         """Give up the connections."""
         self._reader.close()
+
+    def _hosts(self) -> Iterator[Json]:
+        """Yield the hosts, of the last reading unless that is old."""
+        is_fresh = self._last is not None and runtime.monotonic() - self._last[0] < FRESH_S
+        reading = self._last[1] if self._last is not None and is_fresh else self._read()
+        return document.hosts(reading, self._faults()['hosts_off'])
+
+    def _names(self, uuids: list[str]) -> dict[str, str]:
+        """Return {uuid: name} of servers of the cells that answer."""
+        answers, _silent = cells_module.split(self._reader.cells.scatter(instances.of, uuids))
+        return {row.uuid: row.display_name for rows in answers.values() for row in rows}
 
     def _in_cells(
         self, query: sa.Select[typing.Any]

@@ -6,22 +6,28 @@ loaded how much; `details` lists the hosts of a cell or zone.
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 import datetime
 import typing
 
 from nova_lite import cells as cells_module
+from nova_lite import states
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
+from nova_lite.lab.timeline import story
+from nova_lite.moves import kinds
+from nova_lite.moves import places
 from nova_lite.saga import breakpoints
 from nova_lite.saga import journal
 from nova_lite.saga import step
 
 # A change that the scripts of the page do not understand has another number.
-FORMAT = 1
+FORMAT = 2
 MOST_HOSTS = 300
 # A host is loaded 0 to 10 %, 10 to 20 %, ...: the last contains what is overcommitted.
 LEVELS = 10
-UP, DOWN, DISABLED, OFF = 'up', 'down', 'disabled', 'off'
+# UNKNOWN: of a host whose cell does not answer.
+UP, DOWN, DISABLED, OFF, UNKNOWN = 'up', 'down', 'disabled', 'off', 'unknown'
 MOST_TEXT = 300
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -43,11 +49,13 @@ def make(reading: reading_module.Reading, faults: Json, audit: Json | None) -> J
     return {
         'format': FORMAT,
         'cells': [
-            _cell(cell, found, listed, faults) for cell, found in reading.cells if not cell.is_cell0
+            _cell(cell, reading, listed, faults)
+            for cell, _found in reading.cells
+            if not cell.is_cell0
         ],
         'zones': list(_zones(listed)),
         'hosts': listed if len(listed) <= MOST_HOSTS else None,
-        'servers': _servers(reading),
+        'servers': _servers(reading, host_states(listed)),
         'states': _states(reading),
         # Without it no host has a load.
         'placement_answers': reading.loads is not None,
@@ -65,7 +73,10 @@ def make(reading: reading_module.Reading, faults: Json, audit: Json | None) -> J
 
 
 def hosts(reading: reading_module.Reading, off: Iterable[str]) -> Iterator[Json]:
-    """Yield the hosts of all cells that answer. off: those whose power was cut"""
+    """Yield the hosts of all cells, also the last known of those that do not answer.
+
+    off: hosts whose power was cut
+    """
     powerless = frozenset(off)
     for cell, found in reading.cells:
         if found is None:
@@ -76,10 +87,17 @@ def hosts(reading: reading_module.Reading, off: Iterable[str]) -> Iterator[Json]
                 'name': name,
                 'cell': cell.name,
                 'zone': reading.zones.get(name, reading.default_zone),
-                'state': _state(service, name in found.up, name in powerless),
+                'state': UNKNOWN
+                if cell.name in reading.stale
+                else _state(service, name in found.up, name in powerless),
                 'servers': sum(found.counts.get(name, {}).values()),
                 'load': (reading.loads or {}).get(found.nodes.get(name, name), {}),
             }
+
+
+def host_states(listed: Iterable[Json]) -> dict[str, str]:
+    """Return {name: state} of hosts of the page."""
+    return {host['name']: host['state'] for host in listed}
 
 
 def _state(service: typing.Any, is_up: bool, is_off: bool) -> str:
@@ -98,14 +116,16 @@ def share(load: placement_rows.Load, name: str) -> float:
 
 def _cell(
     cell: cells_module.Cell,
-    found: reading_module.CellReading | None,
+    reading: reading_module.Reading,
     listed: list[Json],
     faults: Json,
 ) -> Json:
     here = [host for host in listed if host['cell'] == cell.name]
     return {
         'name': cell.name,
-        'answers': found is not None,
+        'answers': cell.name not in reading.stale,
+        # When a cell that does not answer had the values of this document.
+        'known_at': _time(reading.stale.get(cell.name)),
         'disabled': cell.disabled,
         'database_down': cell.name in faults['databases_down'],
         'bus_cut': cell.name in faults['buses_cut'],
@@ -146,21 +166,23 @@ def _levels(here: list[Json], name: str) -> list[int]:
     return counts
 
 
-def server(cell: str, row: typing.Any) -> Json:
-    """Return a server of the page. row: of reading.SERVER"""
+def server(cell: str, row: typing.Any, of_hosts: Mapping[str, str]) -> Json:
+    """Return a server of the page. row: of reading.SERVER; of_hosts: as `host_states`"""
     return {
         'uuid': row.uuid,
         'name': row.name,
         'cell': cell,
         'host': row.host,
+        # A server on a host that has failed has the states of before.
+        'host_state': of_hosts.get(row.host),
         'vm_state': row.vm_state,
         'task_state': row.task_state,
     }
 
 
-def _servers(reading: reading_module.Reading) -> list[Json]:
+def _servers(reading: reading_module.Reading, of_hosts: Mapping[str, str]) -> list[Json]:
     return [
-        server(cell.name, row)
+        server(cell.name, row, of_hosts)
         for cell, found in reading.cells
         if found is not None
         for row in found.servers
@@ -180,7 +202,8 @@ def _states(reading: reading_module.Reading) -> dict[str, int]:
 def _moves(reading: reading_module.Reading) -> list[Json]:
     """Return the moves. One between cells has a record in both, and is listed once."""
     found: dict[str, Json] = {}
-    for _cell, here in reading.cells:
+    # A cell that answers has the newer record.
+    for cell, here in sorted(reading.cells, key=lambda each: each[0].name in reading.stale):
         for row in here.moves if here is not None else ():
             found.setdefault(
                 row.uuid,
@@ -190,6 +213,9 @@ def _moves(reading: reading_module.Reading) -> list[Json]:
                     'name': row.name,
                     'type': row.migration_type,
                     'status': row.status,
+                    'waits_for_user': row.status == states.MigrationStatus.FINISHED,
+                    'since': _time(row.updated_at),
+                    'is_stale': cell.name in reading.stale,
                     'source': row.source_compute,
                     'dest': row.dest_compute,
                     'cross_cell': row.cross_cell_move,
@@ -222,12 +248,23 @@ def _saga(row: typing.Any, name: str | None) -> Json:
         'steps': row.data.get(step.PLAN, {}).get('steps', []),
         'step': row.step,
         'waits_on': row.waits_on,
+        'waits_for': _waits_for(row),
         'owner': row.owner,
         'epoch': row.epoch,
         'error': error,
         'created_at': _time(row.created_at),
         'finished_at': _time(row.finished_at),
     }
+
+
+def _waits_for(row: typing.Any) -> str | None:
+    """Return the daemon or service that a waiting saga waits for, None for another saga."""
+    if row.state != journal.PARKED or row.waits_on is None or _mark(row) is not None:
+        return None
+    source, dest = story.hosts_of(row)
+    ends: story.Ends = {places.SOURCE: (source, None), places.DEST: (dest, None)}
+    daemon, _cell = story.place_of(kinds.steps(row.kind).get(row.waits_on), ends)
+    return daemon
 
 
 def saga_state(row: typing.Any) -> str:

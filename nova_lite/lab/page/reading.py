@@ -5,6 +5,7 @@ Of servers only columns without secrets are read: no user data, keys, metadata o
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+import datetime
 import typing
 
 from oslo_config import cfg
@@ -13,6 +14,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db import errors
 from nova_lite.db import rows
 from nova_lite.db import transactions
@@ -68,6 +70,7 @@ _MOVES = (
         MIGRATIONS.c.memory_total,
         MIGRATIONS.c.memory_remaining,
         MIGRATIONS.c.created_at,
+        MIGRATIONS.c.updated_at,
         INSTANCES.c.display_name.label('name'),
     )
     .join(INSTANCES, INSTANCES.c.uuid == MIGRATIONS.c.instance_uuid)
@@ -129,7 +132,9 @@ class CellReading(typing.NamedTuple):
 class Reading(typing.NamedTuple):
     """Records of all databases at nearly the same time.
 
-    cells: [(Cell, CellReading or None where it does not answer), ...] in order, cell0 included
+    cells: [(Cell, CellReading), ...] in order, cell0 included. A cell that does not answer has its
+        last known CellReading, None if the cell has not answered yet
+    stale: {name of a cell that does not answer: time of its last known CellReading, or None}
     zones: {host: availability zone}; default_zone: that of the other hosts
     loads: {provider: placement_rows.Load}, None if placement's database cannot be read
     """
@@ -139,6 +144,7 @@ class Reading(typing.NamedTuple):
     zones: dict[str, str]
     default_zone: str
     loads: dict[str, placement_rows.Load] | None
+    stale: dict[str, datetime.datetime | None]
 
 
 class Reader:
@@ -151,21 +157,28 @@ class Reader:
         )
         self.cells = cells_module.Cells(conf, self.api_db, timeout_s=ANSWER_S)
         self._placement_db = transactions.Database(placement_url, limits=transactions.limits(conf))
+        # {name of a cell: (its last CellReading, time of that)}
+        self._known: dict[str, tuple[CellReading, datetime.datetime]] = {}
 
     def read(self) -> Reading:
         """Return a Reading. Raise Unavailable without the API database."""
         sagas, zones = self.api_db.read(_api_rows)
         uuids = sorted({saga.instance_uuid for saga in sagas})
         found = self.cells.scatter(_cell_rows, self._conf.service_down_time, uuids)
+        answers, silent = cells_module.split(found)
+        now = runtime.naive_now()
+        self._known = {
+            **self._known,
+            **{cell.name: (each, now) for cell, each in answers.items()},
+        }
+        known = {cell.name: self._known.get(cell.name, (None, None)) for cell in found}
         return Reading(
-            cells=[
-                (cell, None if isinstance(each, cells_module.Unreachable) else each)
-                for cell, each in found.items()
-            ],
+            cells=[(cell, known[cell.name][0]) for cell in found],
             sagas=sagas,
             zones=zones,
             default_zone=self._conf.default_availability_zone,
             loads=self._loads(),
+            stale={cell.name: known[cell.name][1] for cell in silent},
         )
 
     def _loads(self) -> dict[str, placement_rows.Load] | None:

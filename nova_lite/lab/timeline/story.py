@@ -144,7 +144,7 @@ def _bars(row: db_rows.Row, events: Sequence[db_rows.Row], ends: Ends) -> Iterat
             notes.append(event.detail)
         if outcome in (*ENDS, LOST, STOPPED):
             known = steps.get(step)
-            daemon, cell = _place(known, ends)
+            daemon, cell = place_of(known, ends)
             yield Bar(
                 step=step,
                 daemon=daemon,
@@ -165,7 +165,7 @@ def _under_way(later: Sequence[db_rows.Row]) -> str:
     return next((event.step for event in later if event.what in ENDS), CONTROL)
 
 
-def _place(step: step_module.Step | None, ends: Ends) -> tuple[str, str | None]:
+def place_of(step: step_module.Step | None, ends: Ends) -> tuple[str, str | None]:
     """Return (daemon, cell) of a step. step: None if this release does not know it"""
     place = step.at if step is not None else places.Place(CONTROL)
     host, cell = ends[place.end] if place.end else (None, None)
@@ -176,6 +176,17 @@ def _place(step: step_module.Step | None, ends: Ends) -> tuple[str, str | None]:
 
 def _ends(connection: sa.Connection, row: db_rows.Row) -> Ends:
     """Return the source and the destination of a saga."""
+    source, dest = hosts_of(row)
+    cells = {cell.id: cell.name for cell in cell_mappings.every(connection)}
+    of_host = host_mappings.cell_ids(connection, [host for host in (source, dest) if host])
+    return {
+        end: (host, cells.get(of_host[host]) if host in of_host else None)
+        for end, host in ((places.SOURCE, source), (places.DEST, dest))
+    }
+
+
+def hosts_of(row: db_rows.Row) -> tuple[str | None, str | None]:
+    """Return the hosts of the source and of the destination, None where they are not known."""
     source = dest = None
     for known in row.data.values():
         if isinstance(known, dict):
@@ -185,9 +196,4 @@ def _ends(connection: sa.Connection, row: db_rows.Row) -> Ends:
                 if isinstance(found, dict):
                     source = found['host'] if name == 'source' else source
                     dest = found['host'] if name == 'dest' else dest
-    cells = {cell.id: cell.name for cell in cell_mappings.every(connection)}
-    of_host = host_mappings.cell_ids(connection, [host for host in (source, dest) if host])
-    return {
-        end: (host, cells.get(of_host[host]) if host in of_host else None)
-        for end, host in ((places.SOURCE, source), (places.DEST, dest))
-    }
+    return source, dest

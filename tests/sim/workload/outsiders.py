@@ -11,7 +11,6 @@ from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.workload import roots
-from tests.sim.workload import waits
 from tests.sim.world import places
 
 SNAPSHOTS = ('snapshot', 'backup')
@@ -376,12 +375,11 @@ FURTHER = {
 }
 PINNED = {'pinned': (1, places.CELLS, pinned)}
 ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
-WAITING = {'waiting': (1, places.SPLIT, waits.waiting)}
-EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED, **WAITING}
+EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED}
 # Of the seeds of nights with a theme of outsiders, one of so many has one of FURTHER, and of the
-# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED, and of the rest
-# one of so many WAITING. Other seeds keep their themes.
-FURTHER_OF, PINNED_OF, ROOTED_OF, WAITING_OF = 5, 6, 12, 12
+# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED. Other seeds keep
+# their themes.
+FURTHER_OF, PINNED_OF, ROOTED_OF = 5, 6, 12
 
 
 def later(seed):
@@ -390,6 +388,4 @@ def later(seed):
         return FURTHER
     if streams.derived(seed, 'pinned') % PINNED_OF == 0:
         return PINNED
-    if streams.derived(seed, 'boot disks') % ROOTED_OF == 0:
-        return ROOTED
-    return WAITING if streams.derived(seed, 'states that wait') % WAITING_OF == 0 else THEMES
+    return ROOTED if streams.derived(seed, 'boot disks') % ROOTED_OF == 0 else THEMES

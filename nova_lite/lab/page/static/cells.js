@@ -1,8 +1,8 @@
 // Cells with their hosts, and the servers on them. Of many hosts, zones with their sums.
-import { CLASSES, amount, h, keyed, number, percent, portion, share, show, state, stateOf } from './dom.js';
+import { CLASSES, amount, clock, h, keyed, number, percent, portion, share, show, state, stateOf } from './dom.js';
 import { openHost, openServer, openZone } from './details.js';
 
-const STATES = { up: 'good', down: 'bad', disabled: 'warn', off: 'off' };
+const STATES = { up: 'good', down: 'bad', disabled: 'warn', off: 'off', unknown: 'rest' };
 const MOVE_MS = 700;
 const body = document.querySelector('#cells .body');
 const still = matchMedia('(prefers-reduced-motion: reduce)');
@@ -22,6 +22,7 @@ function makeCell() {
 
 function fillCell(element, cell, found) {
   const [title, hosts, zones] = element.children;
+  element.classList.toggle('stale', !cell.answers);
   show(title, cellTitle, cell);
   if (found.hosts) {
     zones.replaceChildren();
@@ -36,7 +37,7 @@ function fillCell(element, cell, found) {
 
 function cellTitle(cell) {
   const troubles = [
-    cell.answers ? null : 'does not answer',
+    cell.answers ? null : cell.known_at ? `does not answer, last known state of ${clock(cell.known_at)}` : 'does not answer',
     cell.database_down ? 'database down' : null,
     cell.bus_cut ? 'bus cut' : null,
     cell.bus_frozen ? 'bus frozen' : null,

@@ -123,12 +123,13 @@ export function openSaga(uuid) {
 
 function drawSaga(saga) {
   title.textContent = saga.title;
+  const server = h('button', { class: 'link', text: saga.name, click: () => openServer(saga.server) });
   const lanes = new Map();
   for (const bar of saga.bars) lanes.set(bar.place, [...(lanes.get(bar.place) ?? []), bar]);
   const whole = saga.lasted || 1;
   const mark = (bar) => h('i', { class: `${bar.outcome}${bar.is_pivot ? ' pivot' : ''}`, title: `${bar.step}: ${bar.outcome}`, vars: { at: bar.begin / whole, part: (bar.end - bar.begin) / whole } });
   return [
-    facts([['State', saga.state], ['Lasted', `${saga.lasted.toFixed(2)} s`], ['JSON', link(`/page/sagas/${saga.uuid}`)]]),
+    facts([['Server', server], ['State', saga.state], ['Lasted', `${saga.lasted.toFixed(2)} s`], ['JSON', link(`/page/sagas/${saga.uuid}`)]]),
     h('div', { class: 'lanes', role: 'img', 'aria-label': 'Steps by daemon, as in the table below' },
       ...[...lanes].flatMap(([place, bars]) => [h('span', { text: place }), h('span', { class: 'lane' }, ...bars.map(mark))])),
     h('table', {},

@@ -58,7 +58,7 @@ export function keyed(parent, items, keyOf, make, fill) {
 /** Draw an item of a list for each of `items`, or what is there instead of them. */
 export function rows(parent, items, keyOf, make, empty) {
   if (!items.length) {
-    show(parent, () => h('li', { class: 'faint', text: empty }), empty);
+    show(parent, () => h('li', { class: 'faint' }, ...[empty].flat()), 'empty');
     return;
   }
   if (parent.shown) {
@@ -74,12 +74,25 @@ export const percent = (part) => SHARE.format(part);
 export const number = (value) => NUMBER.format(value);
 export const state = (kind) => h('span', { class: `state ${kind}`, 'aria-hidden': 'true' });
 
+// Why the state of a server on a host in a state is only its last known one.
+const LOST = { off: ['its host has no power', 'off'], down: ['its host is down', 'bad'], unknown: ['its cell does not answer', 'rest'] };
+
 /** Return [text, shape] of a server's state. */
 export function stateOf(server) {
+  const lost = LOST[server.host_state];
+  if (lost) return [`${recorded(server)[0]}, but ${lost[0]}`, lost[1]];
+  return recorded(server);
+}
+
+function recorded(server) {
   if (server.task_state) return [server.task_state, 'busy'];
   if (server.vm_state === 'error') return ['error', 'bad'];
+  if (server.vm_state === 'resized') return ['waits for confirm or revert', 'warn'];
   return [server.vm_state, server.vm_state === 'active' ? 'good' : 'rest'];
 }
+
+const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
+export const clock = (text) => `${TIME.format(Date.parse(text))} UTC`;
 
 export const CLASSES = { VCPU: 'vCPU', MEMORY_MB: 'memory', DISK_GB: 'disk' };
 const UNITS = { VCPU: [1, ''], MEMORY_MB: [1024, ' GiB'], DISK_GB: [1, ' GiB'] };

@@ -1,5 +1,5 @@
 // Moves in progress, injected faults and the last audit.
-import { h, percent, rows, show, state } from './dom.js';
+import { clock, h, percent, rows, show, state } from './dom.js';
 import { openServer } from './details.js';
 import { undo } from './lab.js';
 
@@ -11,10 +11,11 @@ export function drawMoves(found) {
 }
 
 function moveRow(move) {
+  const stands = move.waits_for_user ? `waits for confirm or revert since ${clock(move.since)}` : move.status;
   const way = `${move.source ?? '?'} → ${move.dest ?? 'to be chosen'}`;
-  return h('button', { class: 'row', click: () => openServer(move.server) },
-    h('span', { class: 'top' }, state('busy'), h('b', { text: move.name }), h('span', { class: 'faint', text: move.type })),
-    h('span', { class: 'under', text: `${way}, ${move.status}${move.cross_cell ? ', between cells' : ''}${move.copied === null ? '' : `, ${percent(move.copied)} of memory copied`}` }),
+  return h('button', { class: `row${move.is_stale ? ' stale' : ''}`, click: () => openServer(move.server) },
+    h('span', { class: 'top' }, state(move.is_stale ? 'rest' : move.waits_for_user ? 'warn' : 'busy'), h('b', { text: move.name }), h('span', { class: 'faint', text: move.type })),
+    h('span', { class: 'under', text: `${way}, ${stands}${move.is_stale ? ', last known state' : ''}${move.cross_cell ? ', between cells' : ''}${move.copied === null ? '' : `, ${percent(move.copied)} of memory copied`}` }),
     move.copied === null ? null : h('span', { class: 'bar', 'aria-hidden': 'true' }, h('i', { vars: { part: move.copied } })));
 }
 
@@ -27,7 +28,7 @@ export function drawFaults(found) {
     ...cut.map((name) => [`Bus of ${name}`, 'cut', 'bus', { name, state: 'healed' }]),
     ...frozen.map((name) => [`Bus of ${name}`, 'frozen', 'bus', { name, state: 'healed' }]),
   ];
-  rows(list('faults'), items, ([name]) => name, faultRow, 'None. Inject one with nova-lite fault add.');
+  rows(list('faults'), items, ([name]) => name, faultRow, ['None. Inject one with ', h('code', { text: 'nova-lite fault add' }), '.']);
 }
 
 function words(failure) {

@@ -10,7 +10,7 @@ import { startSearch } from './search.js';
 
 const AGAIN_MS = 3000;
 // Of the documents that these scripts understand.
-const FORMAT = 1;
+const FORMAT = 2;
 const stream = document.getElementById('stream');
 const problem = document.getElementById('problem');
 let source = null;
@@ -58,15 +58,18 @@ function draw(found) {
 
 function drawAll() {
   const unfinished = latest.sagas.filter((saga) => !saga.finished_at);
-  // What a cell has that does not answer is not known.
-  const isPart = latest.cells.some((cell) => !cell.answers);
+  // Of a cell that has not answered yet, nothing is known.
+  const silent = latest.cells.filter((cell) => !cell.answers);
+  const isPart = silent.some((cell) => !cell.known_at);
+  const unknown = silent.length ? [['unknown', silent.map((cell) => cell.name).join(', ')]] : [];
   const sum = (name) => latest.cells.reduce((total, cell) => total + cell[name], 0);
   const servers = Object.values(latest.states).reduce((total, count) => total + count, 0);
   show(document.getElementById('numbers'), numbers, [
-    ['hosts up', `${number(sum('up'))} / ${bounded(sum('hosts'), isPart)}`],
+    ['hosts up', `${number(sum('up'))} of ${bounded(sum('hosts'), isPart)}`],
     ['servers', bounded(servers, isPart)],
     [latest.moves.length === 1 ? 'move' : 'moves', bounded(latest.moves.length, isPart || latest.more_moves)],
     [unfinished.length === 1 ? 'open saga' : 'open sagas', bounded(unfinished.length, latest.more_sagas)],
+    ...unknown,
   ]);
   drawCells(latest);
   drawHeat(latest);

@@ -3,6 +3,8 @@ import { h, rows, state } from './dom.js';
 import { openSaga } from './details.js';
 
 const SHAPES = { running: 'busy', parked: 'busy', stopped: 'warn', cleaning: 'warn', done: 'good', failed: 'bad', undone: 'warn' };
+// In the words of people.
+const STATES = { parked: 'waits' };
 const list = document.querySelector('#sagas .rows');
 
 export function drawSagas(found) {
@@ -17,12 +19,12 @@ export function progress(saga) {
   if (saga.stopped) return `stopped ${saga.stopped}`;
   const back = saga.direction === 'undo' ? 'undoing ' : '';
   const step = saga.steps[saga.position] ?? saga.step ?? 'waits for a super-conductor';
-  return `${back}${step}${saga.waits_on ? ', waits' : ''}`;
+  return `${back}${step}${saga.waits_for ? `, waits for ${saga.waits_for}` : ''}`;
 }
 
 function sagaRow(saga) {
   return h('button', { class: 'row', click: () => openSaga(saga.uuid) },
-    h('span', { class: 'top' }, state(SHAPES[saga.state] ?? 'rest'), h('b', { text: `${saga.kind} ${saga.name ?? saga.server}` }), h('span', { class: 'faint', text: saga.state })),
+    h('span', { class: 'top' }, state(SHAPES[saga.state] ?? 'rest'), h('b', { text: `${saga.kind} ${saga.name ?? saga.server}` }), h('span', { class: 'faint', text: STATES[saga.state] ?? saga.state })),
     h('span', { class: 'under', text: progress(saga) }),
     saga.finished_at ? null : steps(saga));
 }

@@ -49,6 +49,7 @@ def move(server_name, source, dest, **values):
             'cross_cell_move': False,
             'memory_total': None,
             'memory_remaining': None,
+            'updated_at': AT,
             **values,
         }
     )
@@ -96,12 +97,13 @@ def here(*hosts, up=None, servers=(), moves=(), names=None, **values):
     )
 
 
-def whole(cells, *, sagas=(), zones=None, loads=None):
-    """A Reading. cells: {Cell: CellReading or None}"""
+def whole(cells, *, sagas=(), zones=None, loads=None, stale=None):
+    """A Reading. cells: [(Cell, CellReading or None), ...]"""
     return reading.Reading(
         cells=list(cells),
         sagas=list(sagas),
         zones=zones or {},
         default_zone='nova',
         loads=loads or {},
+        stale=stale or {},
     )

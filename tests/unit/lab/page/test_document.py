@@ -17,13 +17,18 @@ def make(reading, audit=None, **faults):
 
 class TestHosts(testtools.TestCase):
     def test_states(self):
-        found = readings.here('up', 'down', 'off', 'disabled', up=['up', 'off', 'disabled'])
+        hosts = ('up', 'down', 'off', 'disabled')
+        servers = [
+            *(readings.server(host, host) for host in hosts),
+            readings.server('nowhere', None),
+        ]
+        found = readings.here(*hosts, up=['up', 'off', 'disabled'], servers=servers)
         found.computes[3].disabled = True
         made = make(readings.whole([(readings.cell('cell1'), found)]), hosts_off=['off'])
-        self.assertEqual(
-            {'up': 'up', 'down': 'down', 'off': 'off', 'disabled': 'disabled'},
-            {host['name']: host['state'] for host in made['hosts']},
-        )
+        states = {'up': 'up', 'down': 'down', 'off': 'off', 'disabled': 'disabled'}
+        self.assertEqual(states, {host['name']: host['state'] for host in made['hosts']})
+        shown = {each['name']: each['host_state'] for each in made['servers']}
+        self.assertEqual({**states, 'nowhere': None}, shown)
         [cell] = made['cells']
         self.assertEqual((4, 2), (cell['hosts'], cell['up']))
 
@@ -72,7 +77,8 @@ class TestCells(testtools.TestCase):
     def test_one_that_does_not_answer(self):
         made = make(
             readings.whole(
-                [(readings.cell('cell1'), None), (readings.cell('cell2'), readings.here('host'))]
+                [(readings.cell('cell1'), None), (readings.cell('cell2'), readings.here('host'))],
+                stale={'cell1': None},
             ),
             databases_down=['cell1'],
             buses_cut=['cell2'],
@@ -83,6 +89,22 @@ class TestCells(testtools.TestCase):
         self.assertEqual([False, True, False, True], down)
         self.assertEqual([True, False, True, False], cut)
         self.assertEqual(['host'], [host['name'] for host in made['hosts']])
+
+    def test_the_last_known_state_of_one(self):
+        web, there = readings.server('web', 'a'), readings.server('db', 'b')
+        cells = [
+            (readings.cell('cell1'), readings.here('a', servers=[web])),
+            (readings.cell('cell2'), readings.here('b', servers=[there])),
+        ]
+        made = make(readings.whole(cells, stale={'cell1': readings.AT}))
+        lost, here = made['cells']
+        self.assertEqual(
+            (False, '2026-01-02T03:04:05.000Z', 1, 0, 1),
+            tuple(lost[name] for name in ('answers', 'known_at', 'hosts', 'up', 'servers')),
+        )
+        self.assertEqual((True, None), (here['answers'], here['known_at']))
+        self.assertEqual(['unknown', 'up'], [host['state'] for host in made['hosts']])
+        self.assertEqual(['unknown', 'up'], [each['host_state'] for each in made['servers']])
 
     def test_cell0_has_servers_and_is_not_listed(self):
         buried = readings.server('lost', None, vm_state='error')
@@ -116,6 +138,27 @@ class TestMoves(testtools.TestCase):
     def test_one_between_cells_has_two_records(self):
         both = [readings.move('web', 'a', 'b', cross_cell_move=True) for _cell in range(2)]
         self.assertEqual(1, len(self.moves(*both)))
+
+    def test_one_that_waits_for_its_user(self):
+        [waits] = self.moves(readings.move('web', 'a', 'b', status='finished'))
+        self.assertEqual(
+            (True, '2026-01-02T03:04:05.000Z'), (waits['waits_for_user'], waits['since'])
+        )
+        [runs] = self.moves(readings.move('web', 'a', 'b'))
+        self.assertFalse(runs['waits_for_user'])
+
+    def test_the_record_of_a_cell_that_answers(self):
+        cells = [
+            (readings.cell('cell1'), readings.here(moves=[readings.move('web', 'a', 'b')])),
+            (
+                readings.cell('cell2'),
+                readings.here(moves=[readings.move('web', 'a', 'b', status='finished')]),
+            ),
+        ]
+        [move] = make(readings.whole(cells, stale={'cell1': readings.AT}))['moves']
+        self.assertEqual(('finished', False), (move['status'], move['is_stale']))
+        [move] = make(readings.whole(cells[:1], stale={'cell1': readings.AT}))['moves']
+        self.assertTrue(move['is_stale'])
 
 
 class TestMany(testtools.TestCase):
@@ -151,6 +194,16 @@ class TestSagas(testtools.TestCase):
 
     def test_one_that_has_not_begun(self):
         self.assertEqual([], self.saga(data={})['steps'])
+
+    def test_the_daemon_that_it_waits_for(self):
+        waits = {'waits_on': 'copy', 'data': {'move': {'source': {'host': 'host2'}}}}
+        for values, expected in (
+            ({'state': 'parked'}, 'compute host2'),
+            ({'state': 'running'}, None),
+            ({'state': 'parked', 'waits_on': None}, None),
+            ({'state': 'parked', 'waits_on': 'of-another-release'}, 'super-conductor'),
+        ):
+            self.assertEqual(expected, self.saga(**{**waits, **values})['waits_for'])
 
     def test_one_that_a_debugger_has_stopped(self):
         mark = {'step': 'copy', 'direction': 'undo', 'number': 1, 'goes': None}
