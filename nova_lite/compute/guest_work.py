@@ -98,13 +98,27 @@ def persist(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Work[T]:
 
     For calls to neighbours that may be repeated.
     """
+    return (yield from repeat(lambda: _plain(lambda: call(*args, **kwargs)), call.__name__))
+
+
+def repeat(work: Callable[[], Work[T]], name: str) -> Work[T]:
+    """Repeat work from its start while a service does not answer. Raise after the last attempt.
+
+    name: that of the work, for the log
+    """
     for pause_s in PERSIST_PAUSES_S:
         try:
-            return call(*args, **kwargs)
+            return (yield from work())
         except exception.Unavailable as error:
-            LOG.warning('%s failed. Retrying in %s s: %s', call.__name__, pause_s, error)
+            LOG.warning('%s failed. Retrying in %s s: %s', name, pause_s, error)
         yield Pause(pause_s)
-    return call(*args, **kwargs)
+    return (yield from work())
+
+
+def _plain(call: Callable[[], T]) -> Work[T]:
+    """Return a call as work that does not wait."""
+    yield from ()
+    return call()
 
 
 # ---- the runner -------------------------------------------------------------

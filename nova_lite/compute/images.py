@@ -5,6 +5,7 @@ its image.
 """
 
 import dataclasses
+import functools
 import typing
 
 from oslo_log import log
@@ -71,7 +72,8 @@ def snapshot(
         return
     remarks = []
     try:
-        if not (yield from _fill(site, ctxt, host, instance, image_id=image_id)):
+        fill = functools.partial(_fill, site, ctxt, host, instance, image_id=image_id)
+        if not (yield from guest_work.repeat(fill, 'Snapshot')):
             yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
             return
     except exception.ImageNotFound:

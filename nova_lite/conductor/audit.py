@@ -26,6 +26,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import user_ports
 from nova_lite.dialects import execute
+from nova_lite.lifecycle import refused_deletions
 from nova_lite.lifecycle import searches
 from nova_lite.states import transitions
 
@@ -104,7 +105,11 @@ class Audit:
         if not self._read(searches.is_still, row):
             return
         LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
-        ctxt = context.admin()
+        with refused_deletions.ending(self._write, row):
+            self._release(context.admin(), row)
+
+    def _release(self, ctxt: context.RequestContext, row: rows.Row) -> None:
+        """Release what the server has at the neighbours, and delete its record."""
         found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [device._mapping for device in found]
         release.release(

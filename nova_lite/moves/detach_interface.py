@@ -79,6 +79,7 @@ class DetachInterface(move.Move[guest_devices.Began]):
         raise exception.PortNotAttached(instance_id=row.uuid, port_id=self.arguments.port_id)
 
     def unplug(self) -> asking.Reply:
+        self.results[guest_devices.ACCEPTED] = True
         return self.guest.ask(self.scope.compute.detach_interface, port_id=self.arguments.port_id)
 
     def plug(self) -> asking.Reply:

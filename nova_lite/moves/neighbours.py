@@ -7,6 +7,7 @@ Source: reference/nova/moves 3.1, reference/nova/neighbour-calls.
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
@@ -59,7 +60,10 @@ def reserve(
     connector: session.Json | None = None,
     forward: bool = False,
 ) -> steps.Reserved:
-    """Create an attachment for each volume. Delete earlier attachments of this move.
+    """Create an attachment for each volume. First delete those that no block device names.
+
+    A former owner of this saga may have created them, or a host that was killed when it attached
+    the root disk again (`compute.volumes`).
 
     connector: that of the host to connect, or None. Without a connector the volume cannot be
         connected later while the server uses it at the source
@@ -67,9 +71,7 @@ def reserve(
     Return {block device uuid: [id of its attachment, id of the new attachment or LOST]}. If the
     server has lost its root disk, the move fails before the pivot; after it the disk is omitted.
     """
-    if scope.repeated:
-        # Earlier attachments may connect no host, or another host of the server.
-        drop_foreign(scope, scope.devices())
+    drop_unnamed(scope, scope.devices(), {device.volume_id for device in devices})
     made: steps.Reserved = {}
     for device in devices:
         if device.get('attachment_id'):
@@ -160,6 +162,26 @@ def drop_foreign(
         foreign -= held(scope, ATTACHMENTS)
     for attachment_id in sorted(foreign):
         scope.world.volume.delete_attachment(scope.ctxt, attachment_id)
+
+
+def drop_unnamed(
+    scope: scopes.Scope,
+    devices: Sequence[block_device.BlockDevice],
+    volumes: Collection[str],
+    *,
+    reserved: steps.Reserved | None = None,
+) -> None:
+    """Delete the attachments of volumes that no block device of the server names.
+
+    A volume that is being attached takes no further attachment. Attachments of other volumes stay
+    unless the step is repeated: a request to attach a volume may not have recorded it yet.
+
+    devices: those of the server; volumes: ids; reserved: see `drop_foreign`
+    """
+    listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
+    if not scope.repeated:
+        listed = [each for each in listed if each['volume_id'] in volumes]
+    drop_foreign(scope, devices, listed=listed, reserved=reserved)
 
 
 def with_attachments(

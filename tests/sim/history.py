@@ -17,6 +17,7 @@ from tests.sim.oracle import overtaken
 from tests.sim.oracle import placing
 from tests.sim.oracle import records
 from tests.sim.oracle import repairs as repairs_module
+from tests.sim.oracle import waiting
 from tests.sim.oracle import watching
 from tests.sim.workload import administrators
 from tests.sim.workload import caller as caller_module
@@ -29,6 +30,7 @@ from tests.sim.workload import owners
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import losses as losses_module
 from tests.sim.world import nemesis as nemesis_module
+from tests.sim.world import restores
 
 # Histories begin at other moments between two rounds of periodic work.
 BEGIN_S = (0, 20)
@@ -156,6 +158,9 @@ class History:
         owners.reboot_all(operator, ledger)
         if plan.denials:
             finale.delete_again(operator, ledger)
+        if plan.stored_s and world.databases is None:
+            restore = functools.partial(restores.restore, cloud, world.buses, plan.stored_s)
+            waiting.judge(operator, ledger, restore)
 
     def _outsiders(self, cloud, world, ledger, until):
         """Return the threads of owners and administrators, if the plan has such."""

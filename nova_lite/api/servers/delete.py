@@ -314,8 +314,19 @@ def _delete_now(req: request.Request, server: server_access.Server) -> None:
         devices = acting.devices(server)
         acting.send(req, server, 'delete_instance', instance=instance, block_devices=devices)
     else:
+        _delete_here(req, server)
+
+
+def _delete_here(req: request.Request, server: server_access.Server) -> None:
+    """Delete a server without its host. What a neighbour refuses, an audit repeats."""
+    try:
         disposal.finish(req.app, req.ctxt, server.cell, server.row)
-        LOG.info('Server %s was deleted without its host', server.uuid)
+    except exception.NovaLiteError as error:
+        if error.transient:
+            raise
+        LOG.warning('Server %s is not deleted yet; retrying at an audit: %s', server.uuid, error)
+        return
+    LOG.info('Server %s was deleted without its host', server.uuid)
 
 
 def _is_kept(server: server_access.Server) -> bool:

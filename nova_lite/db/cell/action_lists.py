@@ -23,6 +23,7 @@ _COPYING = (
     )
     .limit(1)
 )
+DELETE = 'delete'
 # Events of deletions, by the host of the server and without the host.
 TERMINATE, LOCAL_DELETE = DELETIONS = ('compute_terminate_instance', 'api_local_delete')
 _DELETING = (
@@ -33,6 +34,12 @@ _DELETING = (
         actions.EVENTS.c.event.in_(DELETIONS),
         actions.EVENTS.c.finish_time.is_(None),
     )
+    .limit(1)
+)
+_NEWEST_DELETION = (
+    sa.select(TABLE)
+    .where(TABLE.c.instance_uuid == sa.bindparam('uuid'), TABLE.c.action == DELETE)
+    .order_by(TABLE.c.id.desc())
     .limit(1)
 )
 _NEWEST = actions.NEWEST_OF_REQUEST.with_only_columns(TABLE.c.id)
@@ -87,6 +94,11 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
     return bool(execute.value(connection, _COPYING, {'uuid': uuid}))
+
+
+def newest_deletion(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return the newest action that deletes the server, or None."""
+    return execute.first(connection, _NEWEST_DELETION, {'uuid': uuid})
 
 
 def is_deleting(connection: sa.Connection, uuid: str) -> bool:

@@ -307,12 +307,7 @@ class Snapshots:
 
     def _put(self, name: str, manifest: snapshot_file.Manifest, draft: str) -> None:
         """Overwrite the files of the cloud with the files in a draft."""
-        passed_s = runtime.timestamp() - manifest.taken_at
-        changes = {_database(layout.API): stored_times.of_api(passed_s)}
-        for cell in (layout.CELL0, *self._places.cell_names):
-            changes[_database(cell)] = stored_times.of_cell(passed_s)
-        for cell in self._places.cell_names:
-            changes[_guests(cell)] = [(JOBS, passed_s)]
+        changes = self.moved(runtime.timestamp() - manifest.taken_at)
         try:
             for file, target in self.files().items():
                 with sqlite_copies.unshared(os.path.join(draft, file)) as connection:
@@ -322,6 +317,17 @@ class Snapshots:
             os.unlink(os.path.join(self._places.root, RESTORING))
         except (OSError, sqlite3.Error) as error:
             raise NotRestored(name=name, cause=error) from error
+
+    def moved(self, passed_s: float) -> dict[str, list[sqlite_copies.Statement]]:
+        """Return {file: statements} that move the stored times of a cloud ahead.
+
+        passed_s: the time since the snapshot was taken
+        """
+        cells = self._places.cell_names
+        changes = {_database(layout.API): stored_times.of_api(passed_s)}
+        for cell in (layout.CELL0, *cells):
+            changes[_database(cell)] = stored_times.of_cell(passed_s)
+        return changes | {_guests(cell): [(JOBS, passed_s)] for cell in cells}
 
     def mark(self, name: str) -> None:
         """Record the state that the next start must restore. Raise Unavailable."""

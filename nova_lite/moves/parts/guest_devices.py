@@ -167,7 +167,12 @@ class GuestDevices:
     def _ask_host(
         self, row: rows.Row, method: asking.Method, step: str, arguments: saga.Data
     ) -> asking.Reply:
-        self.scope.here.require_up_or_fail(row.host)
+        # An accepted request waits for a silent host, unless another request waits for this saga,
+        # such as an evacuation.
+        if ACCEPTED in self.scope.results and row.task_state is None and not self.scope.undoing:
+            asking.require_not_forced_down(self.scope, row.host)
+        else:
+            self.scope.here.require_up_or_fail(row.host)
         self.scope.results[ASKED] = True
         return self._ask(row, method, step, arguments)
 

@@ -162,7 +162,7 @@ class Volumes:
         scope, reserved, lost = self.scope, self.reserved, device.attachment_id
         former, _lost = reserved.get(device.uuid, (lost, None))
         named, new = lost, None
-        recorded = self._recorded(device) if scope.repeated else None
+        recorded = self._recorded(device)
         if recorded is not None and recorded.attachment_id not in (None, former, lost):
             named = recorded.attachment_id
             # The process that attached the disk was killed before it wrote the journal.
@@ -173,8 +173,8 @@ class Volumes:
 
     def _recorded(self, device: block_device.BlockDevice) -> block_device.BlockDevice | None:
         """Return a block device as it is recorded now. Delete attachments that nothing names."""
-        devices = self.scope.present.devices()
-        neighbours.drop_foreign(self.scope, devices, reserved=self.reserved)
+        devices, volumes = self.scope.present.devices(), {device.volume_id}
+        neighbours.drop_unnamed(self.scope, devices, volumes, reserved=self.reserved)
         return next((each for each in devices if each.uuid == device.uuid), None)
 
     def _attach(self, device: block_device.BlockDevice) -> str:

@@ -24,6 +24,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
+from nova_lite.lifecycle import refused_deletions
 from nova_lite.lifecycle import requests
 from nova_lite.lifecycle import searches
 from nova_lite.moves import world as worlds
@@ -114,7 +115,8 @@ def _delete(
         LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
     else:
         LOG.warning('Deleting server %s without host %s, which is down', row.uuid, row.host)
-    disposal.finish(world, ctxt, cell, row)
+    with refused_deletions.ending(cell.db.write, row, host=world.conf.host):
+        disposal.finish(world, ctxt, cell, row)
 
 
 def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> None:

@@ -1,4 +1,4 @@
-"""Defects that refusals of neighbours, cells without an answer and administrators show."""
+"""Defects that refusals of neighbours, lost cells, administrators and restores show."""
 
 from tests.sim.defects import defect
 
@@ -171,6 +171,35 @@ DEFECTS = (
                 'compute/power.py',
                 'if guest.role not in move_audit.LEFT:',
                 'if guest.role is not model.Role.DEPARTED:',
+            ),
+        ),
+    ),
+    Defect(
+        'resets-leave-waiting-moves',
+        'a resize whose server is reset is never confirmed, and the source keeps its guest',
+        'waiting',
+        (
+            (
+                'api/servers/confirm_revert.py',
+                '    try:\n        migration = finished(server)\n        uuid =',
+                '    try:\n        raise NotResized()\n        uuid =',
+            ),
+            (
+                'superconductor/audits/auto_confirm.py',
+                'elif transitions.CONFIRM_RESET.may_start(row.vm_state, row.task_state):',
+                'elif False:',
+            ),
+        ),
+    ),
+    Defect(
+        'times-pass-for-saved-states',
+        'what waits for a time is due as soon as a state that was saved long ago is restored',
+        'waiting',
+        (
+            (
+                'lab/launcher/stored_times.py',
+                'return [*_columns(CELL, seconds), (SHELVED, _modifier(seconds))]',
+                "return _columns({'services': CELL['services']}, seconds)",
             ),
         ),
     ),

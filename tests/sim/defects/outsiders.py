@@ -176,9 +176,8 @@ DEFECTS = (
             ('clients/backups.py', 'backups[order.rotation :]', 'backups[order.rotation - 1 :]'),
             (
                 'compute/images.py',
-                '    remarks = []\n    try:\n        if not (yield from _fill(',
-                '    remarks = yield from _rotate(site, ctxt, instance)\n'
-                '    try:\n        if not (yield from _fill(',
+                '    remarks = []\n    try:\n        fill = ',
+                '    remarks = yield from _rotate(site, ctxt, instance)\n    try:\n        fill = ',
             ),
             (
                 'compute/images.py',

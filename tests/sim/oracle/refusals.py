@@ -86,7 +86,8 @@ LEFT = 'may still run on host'
 STOPPED = 'instance is not running'
 # What a client asks wrongly at times.
 WRONG = {
-    'resize': ('When resizing, instances must change flavor',),
+    # The server may have the image of a rebuild, which needs a larger disk.
+    'resize': ('When resizing, instances must change flavor', 'is smaller than the minimum size'),
     'rebuild': ('is smaller than the minimum size',),
     'cross': ('Cannot migrate to the host where the server exists',),
     'evacuate': ('is up: only servers of a failed host can be evacuated',),

@@ -26,6 +26,7 @@ PATIENT, LOOKS, LOOK_S = 0.5, 10, 0.3
 # The chance to choose a server with a task, or a host that is down.
 AIMED = 0.7
 OF_STATES = (*(outside.RESET,) * 3, 'archive')
+OF_WAITING = ('reset waiting', 'reset waiting', 'archive')
 OF_HOSTS = (
     *(DELETE_SERVICE, DELETE_SERVICE, 'delete provider'),
     *('delete inventory', 'delete traits', 'change aggregate'),
@@ -65,9 +66,17 @@ class Administrator:
         if servers:
             busy = [each for each in servers if each[TASK] is not None]
             uuid = self.rng.choice(busy if busy and self.rng.random() < AIMED else servers)['id']
-            state = self.rng.choice(('active', 'active', 'error'))
-            body = {'os-resetState': {'state': state}}
-            self._ask(what, uuid, 'POST', f'/servers/{uuid}/action', body=body, value=state)
+            self._reset(uuid)
+
+    def _reset(self, uuid):
+        state = self.rng.choice(('active', 'active', 'error'))
+        body, path = {'os-resetState': {'state': state}}, f'/servers/{uuid}/action'
+        self._ask(outside.RESET, uuid, 'POST', path, body=body, value=state)
+
+    def reset_waiting(self, what):
+        """Reset the state of a server whose move waits to be confirmed, once there is one."""
+        if servers := self._found(lambda each: each['status'] == 'VERIFY_RESIZE'):
+            self._reset(self.rng.choice(servers)['id'])
 
     def _running(self):
         """Return the servers that are on a host, as they are shown."""
@@ -77,8 +86,12 @@ class Administrator:
 
     def _leaving(self):
         """Wait a while until guests of servers may be removed; return these servers."""
+        return self._found(lambda each: each[TASK] in LEAVING)
+
+    def _found(self, is_wanted):
+        """Wait a while until there are servers of a kind; return these."""
         for _ in range(LOOKS):
-            if found := [each for each in self._running() if each[TASK] in LEAVING]:
+            if found := [each for each in self._running() if is_wanted(each)]:
                 return found
             kernel.current().sleep(LOOK_S)
         return []

@@ -11,6 +11,7 @@ from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.workload import roots
+from tests.sim.workload import waits
 from tests.sim.world import places
 
 SNAPSHOTS = ('snapshot', 'backup')
@@ -375,11 +376,12 @@ FURTHER = {
 }
 PINNED = {'pinned': (1, places.CELLS, pinned)}
 ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
-EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED}
+WAITING = {'waiting': (1, places.SPLIT, waits.waiting)}
+EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED, **WAITING}
 # Of the seeds of nights with a theme of outsiders, one of so many has one of FURTHER, and of the
-# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED. Other seeds keep
-# their themes.
-FURTHER_OF, PINNED_OF, ROOTED_OF = 5, 6, 12
+# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED, and of the rest
+# one of so many WAITING. Other seeds keep their themes.
+FURTHER_OF, PINNED_OF, ROOTED_OF, WAITING_OF = 5, 6, 12, 12
 
 
 def later(seed):
@@ -388,4 +390,6 @@ def later(seed):
         return FURTHER
     if streams.derived(seed, 'pinned') % PINNED_OF == 0:
         return PINNED
-    return ROOTED if streams.derived(seed, 'boot disks') % ROOTED_OF == 0 else THEMES
+    if streams.derived(seed, 'boot disks') % ROOTED_OF == 0:
+        return ROOTED
+    return WAITING if streams.derived(seed, 'states that wait') % WAITING_OF == 0 else THEMES

@@ -87,6 +87,7 @@ class Plan:
     pinned: whether all servers have CPUs of their own; `profile` must have isolation.NODES
     settle_s: seconds after the last request at which to look whether all is well
     rest_s: for how long all must be well then
+    stored_s: how long before its restore the state of the cloud is saved; 0: it is not
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
     off_by: the part of the history in which hosts lose their power
     off_s, suspended_s: for how many seconds the power of a host is off, a machine sleeps
@@ -165,6 +166,7 @@ class Plan:
     refusals: tuple = ()
     settle_s: tuple = ()
     rest_s: float = 0.0
+    stored_s: float = 0.0
 
     @property
     def flavors(self):

@@ -92,6 +92,18 @@ class TestBackups(Base):
         self.send()
         self.check_done('new', 'newer')
 
+    def test_image_service_is_away_for_a_while(self):
+        """The image was accepted, so an outage that ends does not undo it."""
+        for method in ('get', 'update', 'upload'):
+            for after in (False, True):
+                self.add('new', status='queued')
+                self.ask()
+                self.cell.image.fail(method, AWAY, times=3, after=after)
+                self.send()
+                self.cell.run_dry()
+                self.assertIsNone(self.remark(), method)
+                self.assertEqual('active', self.cell.image.images['new']['status'])
+
     def test_image_service_is_away_afterwards(self):
         for method in ('list', 'delete'):
             self.cell.image.fail(method, AWAY)

@@ -356,6 +356,7 @@ class TestSnapshot(Base):
     def test_failed_upload_leaves_no_image(self):
         self.cell.image.fail('upload', exception.Unavailable(service='image', reason='test'))
         self.ask()
+        self.cell.run_dry()
         self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
         self.assertEqual({}, self.cell.image.images)
         self.assertIn('is not available', self.cell.fault(self.uuid))

@@ -7,6 +7,7 @@ import testtools
 
 from tests.sim.oracle import excuses
 from tests.sim.oracle import images
+from tests.sim.oracle import waiting
 from tests.sim.workload import caller
 from tests.sim.workload import deletions
 from tests.sim.workload import ledger
@@ -59,6 +60,14 @@ class ChangesTestCase(testtools.TestCase):
             (10, 12, [2]),
         ):
             self.assertEqual(expected, done.held(outside.CHANGE_QUOTA, 10, began, ended))
+
+
+class WaitingTestCase(testtools.TestCase):
+    def test_waits_that_a_restore_ends(self):
+        before = {'kept': 'SOFT_DELETED', UUID: 'VERIFY_RESIZE'}
+        self.assertEqual([], [*waiting.ended(before, before)])
+        (found,) = waiting.ended(before, {'kept': 'SOFT_DELETED'})
+        self.assertIn('server was VERIFY_RESIZE', found)
 
 
 class DeletionsTestCase(testtools.TestCase):

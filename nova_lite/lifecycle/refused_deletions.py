@@ -1,0 +1,76 @@
+"""Refused deletions: the end of deletions without a host that a neighbour keeps refusing.
+
+An audit repeats such a deletion while a service does not answer. A refusal is repeated for some
+time only. Then the deletion ends as it does on a host: the server gets the status ERROR and a
+fault, and its user may delete it again.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import traceback
+import typing
+
+from oslo_log import log
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite import runtime
+from nova_lite import states
+from nova_lite.db import rows
+from nova_lite.db.cell import action_lists
+from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
+
+LOG = log.getLogger(__name__)
+FAULT_CODE = 500
+# Seconds after the request in which a refusal is repeated.
+REPEATED_S = 180
+
+
+@contextlib.contextmanager
+def ending(
+    write: Callable[..., typing.Any], row: rows.Row, *, host: str | None = None
+) -> Iterator[None]:
+    """End a deletion that the block repeats, if a neighbour refuses it and REPEATED_S are over.
+
+    Any other error is raised.
+    write: of the server's cell; row: the server; host: of this service, for the event; None
+    """
+    try:
+        yield
+    except exception.NovaLiteError as error:
+        details = ''.join(traceback.format_exception(error))
+        ends = not error.transient and write(
+            _end, row, error=error.message, details=details, host=host
+        )
+        if not ends:
+            raise
+        LOG.warning('Server %s cannot be deleted: %s', row.uuid, error)
+
+
+def _end(
+    connection: sa.Connection, row: rows.Row, *, error: str, details: str, host: str | None
+) -> bool:
+    """Record the refused deletion. Return False if it is repeated later."""
+    action = action_lists.newest_deletion(connection, row.uuid)
+    if action is not None:
+        elapsed = runtime.naive_now() - action.start_time
+        if elapsed.total_seconds() < REPEATED_S:
+            return False
+    instances.update(
+        connection,
+        row.uuid,
+        {'vm_state': str(states.VmState.ERROR), 'task_state': None},
+        expect_task=(row.task_state,),
+        expect_host=(row.host,),
+    )
+    instances.add_fault(
+        connection, row.uuid, code=FAULT_CODE, message=error, details=details, host=row.host
+    )
+    if action is not None:
+        event = action_lists.LOCAL_DELETE
+        actions.start_event(connection, row.uuid, action.request_id, event, top_host=host)
+        actions.end_open(connection, row.uuid, action.request_id, error=error, traceback=details)
+        actions.end_interrupted(connection, row.uuid, error=f'Interrupted by {event}.')
+    return True
