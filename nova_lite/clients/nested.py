@@ -24,6 +24,7 @@ class Nested:
 
     name: without the node's name; parent: name of an earlier one, or None
     separator: the character between the two names
+    keeps_traits: whether the traits that operators add stay
     """
 
     name: str
@@ -31,6 +32,7 @@ class Nested:
     traits: frozenset[str] = frozenset()
     parent: str | None = None
     separator: str = ':'
+    keeps_traits: bool = False
 
 
 class Providers(typing.Protocol):
@@ -47,6 +49,8 @@ class Providers(typing.Protocol):
     ) -> int: ...
 
     def set_traits(self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str]) -> int: ...
+
+    def change_traits(self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str]) -> int: ...
 
     def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
 
@@ -69,7 +73,10 @@ def keep(
         uuid = _uuid_of(node, each.name)
         parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
         placement.ensure(ctxt, uuid, f'{node.name}{each.separator}{each.name}', parent=parent)
-        placement.set_traits(ctxt, uuid, each.traits)
+        if each.keeps_traits:
+            placement.change_traits(ctxt, uuid, add=each.traits)
+        else:
+            placement.set_traits(ctxt, uuid, each.traits)
         _set_inventories(placement, ctxt, uuid, each)
         kept.add(uuid)
     # A child's name is longer than its parent's.

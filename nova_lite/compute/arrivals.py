@@ -114,8 +114,8 @@ def claim(
         if not site.inventory.reread_ratios(node):
             raise
         _claim(site, node, instance.uuid, wanted=wanted, guest=guest, given=given)
-    if guest.devices and given is None:
-        device_allocations.heal(site, node, instance, guest)
+    if guest.devices:
+        device_allocations.heal(site, node, instance, guest, given=given)
 
 
 def _claim(

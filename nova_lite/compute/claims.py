@@ -282,7 +282,8 @@ def _with_nodes(
         return former
     own, named = _held_for(ask.guest, former), {part.port for part in former}
     ports = tuple(port for port in ask.guest.ports if port.name not in named)
-    has_own = own is not None or not (ask.guest.nodes or ask.guest.devices)
+    guest = ask.guest.on(ask.host.virtual_classes)
+    has_own = own is not None or not (guest.nodes or guest.devices)
     if has_own and not ports:
         return former
     parts = [part for claim in held.values() for part in claim.numa]
@@ -292,9 +293,10 @@ def _with_nodes(
     if own is not None:
         found = fitting.fit_beside(rooms, ports, own)
     else:
-        found = fitting.fit(rooms, dataclasses.replace(ask.guest, ports=ports), ask.ratios)
+        found = fitting.fit(rooms, dataclasses.replace(guest, ports=ports), ask.ratios)
     if isinstance(found, fitting.Misfit):
         raise exception.NoCapacity(reason=f'{node}: {found.reason}')
+    found = dataclasses.replace(found, request=ask.guest.request)
     return (*former, *_divided(found, ports, with_own=not has_own))
 
 

@@ -1,4 +1,4 @@
-"""PCI devices in placement: the providers of a host, and the allocations of its guests."""
+"""Devices in placement: the providers of a host, and the allocations of its guests."""
 
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -26,11 +26,14 @@ TRAITS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE,)
 def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
     """Return the providers of devices that placement knows: one for each card or device."""
     found = []
-    for address, own in sorted(pci.by_provider(devices).items()):
-        name = own[0].resource_class or ''
-        inventories: providers.Inventories = {name: {'total': len(own), 'max_unit': len(own)}}
-        traits = frozenset((*TRAITS, *own[0].traits))
-        found.append(nested.Nested(address, inventories, traits, separator='_'))
+    for name, own in sorted(pci.by_provider(devices).items()):
+        inventories: providers.Inventories = {
+            own[0].resource_class or '': {'total': len(own), 'max_unit': len(own)}
+        }
+        # As in Nova, operators give traits to the providers of physical GPUs.
+        virtual = own[0].kind == pci.MDEV
+        traits = frozenset(own[0].traits if virtual else (*TRAITS, *own[0].traits))
+        found.append(nested.Nested(name, inventories, traits, separator='_', keeps_traits=virtual))
     return found
 
 
@@ -44,17 +47,36 @@ def given(site: site.Site, node: str, guest: str) -> placed_devices.Given | None
         return None
     known = placed_devices.providers(provider, devices)
     held = site.placement.holding(context.admin(), guest).of(known)
-    return placed_devices.Given(provider, held) if held else None
+    return placed_devices.Given.of(provider, devices, held) if held else None
+
+
+def mdev_types(site: site.Site, node: str, guest: str) -> set[str]:
+    """Return the types of virtual GPUs of a node that a guest may get by its allocations."""
+    devices = [device for device in site.hardware.placed(node) if device.kind == pci.MDEV]
+    found = given(site, node, guest)
+    if found is not None and found.virtual:
+        devices = [device for device in devices if found.has(device)]
+    return {device.mdev_type for device in devices}
 
 
 def heal(
-    site: site.Site, node: str, instance: objects.Instance, guest: constraints.Constraints
+    site: site.Site,
+    node: str,
+    instance: objects.Instance,
+    guest: constraints.Constraints,
+    *,
+    given: placed_devices.Given | None,
 ) -> None:
-    """Allocate the devices that a guest has claimed. Raise NoCapacity if placement refuses."""
+    """Allocate the devices that a guest has claimed and that its allocations did not decide.
+
+    given: its allocations. Raise NoCapacity if placement refuses
+    """
     provider, devices = site.inventory.provider(node), site.hardware.placed(node)
     if provider is None or not devices:
         return
     addresses = site.claims.devices(node, instance.uuid, guest.request)
+    if given is not None:
+        devices = tuple(device for device in devices if not given.decides(device))
     missing = placed_devices.allocations(provider, devices, addresses)
     if not missing:
         return
@@ -70,7 +92,9 @@ def heal_guests(site: site.Site, node: str) -> None:
     A server that moves is healed by its next move. A failure is logged, and the next start of
     the compute will try again.
     """
-    provider, devices = site.inventory.provider(node), site.hardware.placed(node)
+    provider = site.inventory.provider(node)
+    # A guest never had a virtual GPU without its allocation.
+    devices = [device for device in site.hardware.placed(node) if device.kind != pci.MDEV]
     if provider is None or not devices:
         return
     try:

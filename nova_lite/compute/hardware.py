@@ -11,6 +11,7 @@ from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.compute import device_spec
+from nova_lite.compute import mdev_types
 from nova_lite.objects import masks
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
@@ -33,7 +34,13 @@ class InvalidPlacement(exception.Invalid):
 
 
 # The errors of options and profiles that do not fit.
-INVALID = InvalidSet, InvalidDevice, InvalidPlacement, device_spec.PciConfigInvalidSpec
+INVALID = (
+    InvalidSet,
+    InvalidDevice,
+    InvalidPlacement,
+    device_spec.PciConfigInvalidSpec,
+    mdev_types.InvalidLibvirtMdevConfig,
+)
 
 
 class Hardware:
@@ -42,6 +49,7 @@ class Hardware:
     def __init__(self, driver: protocol.Driver, conf: cfg.ConfigOpts) -> None:
         self._driver = driver
         self._specs = device_spec.parse(conf.pci.device_spec)
+        self._types = mdev_types.read(conf)
         self._placed = conf.pci.report_in_placement
         options = conf.compute
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
@@ -113,9 +121,7 @@ class Hardware:
                 raise InvalidPlacement(address=address, node=node, reason=reason)
 
     def placed(self, node: str) -> tuple[pci.Device, ...]:
-        """Return the devices of a node that placement knows."""
-        if not self._placed:
-            return ()
+        """Return the devices of a node that placement knows. It always knows virtual GPUs."""
         return tuple(each for each in self._devices(node) if each.resource_class)
 
     def _described(self, node: str) -> topology.Host | None:
@@ -125,7 +131,10 @@ class Hardware:
         return self._divided(found)
 
     def _offer(self, devices: tuple[pci.Device, ...]) -> tuple[pci.Device, ...]:
-        return device_spec.offered(devices, self._specs, placed=self._placed)
+        found = self._types.offered(devices)
+        virtual = tuple(device for device in found if device.kind == pci.MDEV)
+        others = tuple(device for device in found if device.kind != pci.MDEV)
+        return (*device_spec.offered(others, self._specs, placed=self._placed), *virtual)
 
     def _divide(self, described: topology.Host) -> topology.Host:
         return described.with_sets(self._shared, self._dedicated)

@@ -4,6 +4,7 @@ Each method starts an effect, or finds the effect that an earlier call has start
 those of `replies`. Source: reference/nova/moves 4.1 and 4.2.
 """
 
+from collections.abc import Collection
 from collections.abc import Sequence
 import dataclasses
 
@@ -13,6 +14,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.compute import arrivals
 from nova_lite.compute import config_drives
+from nova_lite.compute import device_allocations
 from nova_lite.compute import guests
 from nova_lite.compute import port_devices
 from nova_lite.compute import replies
@@ -66,7 +68,20 @@ class LiveDestination:
         source: model.Json,
         key: str,
     ) -> replies.Reply:
+        source = dict(source)
+        self._check_types(node, instance, source.pop('mdev_types', ()))
         return self._check(node, instance, key, source=facts_of(source))
+
+    def _check_types(self, node: str, instance: objects.Instance, types: Collection[str]) -> None:
+        """Raise MigrationPreCheckError if the guest would get virtual GPUs of other types."""
+        if not types:
+            return
+        offered = device_allocations.mdev_types(self._site, node, instance.uuid)
+        if not offered.issuperset(types):
+            raise exception.MigrationPreCheckError(
+                reason=f'the guest has mdev types {", ".join(types)}, and host {node} offers '
+                f'{", ".join(sorted(offered)) or "none"} for it'
+            )
 
     def _check(
         self, node: str, instance: objects.Instance, key: str, **other: model.NodeFacts

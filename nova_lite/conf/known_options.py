@@ -17,6 +17,7 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 
 from nova_lite import conf as conf_module
+from nova_lite.conf import devices
 
 DEFAULT = 'DEFAULT'
 # The option of a section that names the section with its credentials.
@@ -139,7 +140,12 @@ class Known:
 
         The result differs from the arguments where the option has another name in nova.
         """
-        return self._names.get((group_of(group), _dest(name)))
+        section = group_of(group)
+        for prefix in (devices.MDEV, devices.VGPU):
+            kind = section.removeprefix(prefix)
+            if kind != section and (devices.MDEV + kind) not in self.groups():
+                self._add(devices.MDEV + kind, devices.type_options(kind))
+        return self._names.get((section, _dest(name)))
 
     def parse(self, group: str, name: str, value: str) -> object:
         """Return the value of an option that is known. Raise ValueError if it is not allowed."""

@@ -1,7 +1,7 @@
 """PCI devices in placement: resource providers below those of hosts.
 
-A provider has the devices of one address: a device, or the functions of a card. Its uuid follows
-from that of the node and the address, see `clients.nested`.
+A provider has the devices of one address: a device, the functions of a card, or the virtual GPUs of
+a physical one. Its uuid follows from that of the node and its name, see `clients.nested`.
 """
 
 import collections
@@ -26,10 +26,30 @@ class Given:
     """The allocations of a guest, by which it gets devices of a node.
 
     node: the uuid of the node
+    virtual, physical: whether the allocations decide which virtual GPUs, and which other devices
+        the guest gets. A host chooses those that are not allocated
     """
 
     node: str
     allocations: Allocations
+    virtual: bool = True
+    physical: bool = True
+
+    @classmethod
+    def of(cls, node: str, devices: Iterable[pci.Device], allocations: Allocations) -> typing.Self:
+        """Return the allocations of a guest that has some of the devices of a node."""
+        names = {name for resources in allocations.values() for name in resources}
+        kinds = {device.kind == pci.MDEV for device in devices if device.resource_class in names}
+        return cls(node, allocations, virtual=True in kinds, physical=False in kinds)
+
+    def decides(self, device: pci.Device) -> bool:
+        """Return whether a guest only gets such a device by its allocations."""
+        return self.virtual if device.kind == pci.MDEV else self.physical
+
+    def has(self, device: pci.Device) -> bool:
+        """Return whether the guest has allocated devices of the provider of this one."""
+        key = _key(self.node, device)
+        return key is not None and key[1] in self.allocations.get(key[0], {})
 
     def limit(
         self, rooms: fitting.Rooms, ports: Iterable[port_requests.PortRequest] = ()
@@ -46,7 +66,9 @@ class Given:
         found = []
         for device in rooms.devices:
             key = _key(self.node, device)
-            if key is None:
+            if not self.decides(device):
+                found.append(device)
+            elif key is None:
                 if any(port.fits(device) for port in ports):
                     found.append(device)
             elif left[key]:

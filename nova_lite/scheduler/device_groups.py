@@ -14,6 +14,9 @@ def of(spec: request_spec.RequestSpec) -> Iterator[request_spec.RequestGroup]:
     """
     number = 0
     for plain in spec.flavor.get('devices') or ():
+        if guest_pci.is_virtual(plain):
+            # The extra specs of the flavor are groups already.
+            continue
         if len(plain['specs']) > 1:
             reason = f'placement has no alternatives as alias {plain["name"]} has'
             raise exception.NoValidHost(reason=reason)

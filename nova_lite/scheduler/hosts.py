@@ -16,6 +16,7 @@ from nova_lite.db.api import aggregates
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import flavor
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 
 Aggregate: typing.TypeAlias = aggregates.Aggregate
@@ -204,8 +205,13 @@ class HostState:
         if not devices:
             return 0
         parts = (part for parts in numa['guests'].values() for part in parts)
-        held = sum(len(part.get('devices', ())) for part in parts)
-        return len(devices) - held - sum(each.count for g in self.coming for each in g.requested)
+        physical: int = sum(device['kind'] != pci.MDEV for device in devices)
+        held = sum(
+            pci.mdev_type(address) is None
+            for part in parts
+            for _name, address in part.get('devices', ())
+        )
+        return physical - held - sum(each.count for g in self.coming for each in g.requested)
 
     @property
     def free_ram_mb(self) -> int:

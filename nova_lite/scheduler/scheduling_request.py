@@ -11,6 +11,7 @@ import typing
 
 from nova_lite import exception
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import hosts
@@ -66,7 +67,7 @@ class Request:
         self.image = spec.image
         self.image_id = spec.image.id if spec.image else None
         self.image_properties = dict(spec.image.properties) if spec.image else {}
-        self.has_placed_devices = placed_devices and bool(spec.flavor.get('devices'))
+        self.has_placed_devices = placed_devices and bool(_devices(spec))
         self.guest, self.contradiction = _guest(spec, self.image_properties)
         self.hints = dict(spec.scheduler_hints)
         self.project_id = spec.project_id
@@ -118,13 +119,18 @@ def _guest(
         flavor_name=flavor.name,
         image_name='',
         image_id=(spec.image.id if spec.image else None) or '',
-        devices=flavor.get('devices') or (),
+        devices=_devices(spec),
         ports=spec.requested_networks,
     )
     try:
         return constraints.of(asked), None
     except exception.Invalid as error:
         return constraints.NONE, error.message
+
+
+def _devices(spec: request_spec.RequestSpec) -> list[guest_pci.Plain]:
+    """Return the requests for PCI devices. Placement alone decides about virtual GPUs."""
+    return [each for each in spec.flavor.get('devices') or () if not guest_pci.is_virtual(each)]
 
 
 def _missing_device(spec: request_spec.RequestSpec) -> str | None:

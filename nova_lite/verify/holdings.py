@@ -45,7 +45,9 @@ def expected(snapshot: observed.Snapshot) -> dict[str, dict[str, Amounts]]:
 
     def amounts(consumer: str, provider: str, row: rows.Row, flavor: session.Json) -> Amounts:
         held = snapshot.allocations.get(consumer, {}).get(provider, {})
-        return resources(row, flavor, snapshot, held)
+        below = nested.virtual_classes(provider, flavor)
+        found = resources(row, flavor, snapshot, held)
+        return {name: amount for name, amount in found.items() if name not in below}
 
     for _cell, row in snapshot.instances():
         if row.hidden:
@@ -91,6 +93,10 @@ class _Nested:
         node = self._nodes[provider]
         of_ports = self._of_ports.get((row.uuid, node.host), {})
         return {**of_ports, **numa.device_allocations(node, row, flavor)}
+
+    def virtual_classes(self, provider: str, flavor: session.Json) -> frozenset[str]:
+        """Return the resource classes that physical GPUs of a node have, in place of the node."""
+        return numa.virtual_classes(self._nodes[provider], flavor)
 
 
 def port_amounts(snapshot: observed.Snapshot) -> dict[tuple[str, str], dict[str, Amounts]]:

@@ -100,7 +100,7 @@ def given(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
         guest = _guest(row)
         parts = there.get(row.node, {}).get(row.uuid, set())
         own = [held for held in parts if held.request == guest.request]
-        if guest.has_parts and not own:
+        if guest.on(host.virtual_classes).has_parts and not own:
             wanted = 'NUMA nodes' if guest.nodes else 'PCI devices'
             yield Finding('I13', f'server {row.uuid}', f'asks for {wanted}, has none on {row.node}')
         for held in own:
@@ -169,6 +169,12 @@ def device_allocations(
     return placed_devices.allocations(
         node.uuid, host.devices, placed_devices.addresses(found, request)
     )
+
+
+def virtual_classes(node: rows.Row, flavor: dict[str, typing.Any]) -> frozenset[str]:
+    """Return the resource classes of the virtual GPUs of a node that a flavor may ask for."""
+    host = _host(node) if flavor.get('devices') else None
+    return host.virtual_classes if host else frozenset()
 
 
 def _guest(row: rows.Row, flavor: dict[str, typing.Any] | None = None) -> constraints.Constraints:

@@ -13,6 +13,8 @@ import os_traits
 # Kinds of devices: physical functions have virtual functions, and others have none. A virtual
 # function with a vDPA device has the last kind.
 KINDS = PCI, PF, VF, VDPA = 'type-PCI', 'type-PF', 'type-VF', 'vdpa'
+# The kind of virtual GPUs, which are mediated devices. No alias names it.
+MDEV = 'mdev'
 
 
 # Fields of devices for placement, and for ports.
@@ -21,11 +23,21 @@ OF_PORTS = 'for_ports', 'physical_network', 'trusted', 'remote_managed', 'card_s
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Device:
-    """A PCI device of a host.
+class MdevType:
+    """A type of virtual GPUs that a physical GPU can offer. count: number of these at most"""
 
-    address: DOMAIN:BUS:SLOT.FUNCTION; node: id of its NUMA node, None if unknown
-    parent: address of the physical function of a virtual one
+    name: str
+    count: int
+    traits: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Device:
+    """A PCI device of a host, or a virtual GPU.
+
+    address: DOMAIN:BUS:SLOT.FUNCTION, for a virtual GPU followed by /TYPE/NUMBER
+    node: id of its NUMA node, None if unknown
+    parent: address of the physical function of a virtual one, or of the physical GPU
     live_migratable: whether a guest that holds it can migrate live
     for_ports: whether ports of networks may have it
     physical_network: the network that it reaches, None for networks without a physical one
@@ -33,6 +45,7 @@ class Device:
     remote_managed: whether the network service manages it from another machine
     card_serial_number: that of its card, if it is known
     resource_class, traits: those by which placement knows it, if placement does
+    mdev_types: the types of virtual GPUs that it can offer. Only drivers know it
     """
 
     address: str
@@ -49,16 +62,27 @@ class Device:
     card_serial_number: str | None = None
     resource_class: str | None = None
     traits: tuple[str, ...] = ()
+    mdev_types: tuple[MdevType, ...] = ()
 
     @property
     def provider(self) -> str:
-        """Return the address after which its resource provider is named: that of the card."""
+        """Return the name of its resource provider: the address of the card, or of the GPU.
+
+        That of a GPU is written as libvirt does.
+        """
+        if self.kind == MDEV:
+            return 'pci_' + re.sub('[:.]', '_', self.parent or '')
         return self.parent or self.address
+
+    @property
+    def mdev_type(self) -> str:
+        """Return the type of a virtual GPU."""
+        return mdev_type(self.address) or ''
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values. Those of ports and placement are left out if they are not set."""
         values = dataclasses.asdict(self)
-        for name in (*OF_PORTS, *OF_PLACEMENT):
+        for name in (*OF_PORTS, *OF_PLACEMENT, 'mdev_types'):
             if not values[name]:
                 del values[name]
         return values
@@ -68,8 +92,14 @@ class Device:
         return cls(**{**value, 'traits': tuple(value.get('traits', ()))})
 
 
+def mdev_type(address: str) -> str | None:
+    """Return the type of the virtual GPU with an address, None for another device."""
+    _parent, *rest = address.split('/')
+    return rest[0] if rest else None
+
+
 def by_provider(devices: Iterable[Device]) -> dict[str, list[Device]]:
-    """Return {address after which a resource provider is named: its devices}."""
+    """Return {name of a resource provider: its devices}."""
     found: dict[str, list[Device]] = {}
     for device in devices:
         found.setdefault(device.provider, []).append(device)

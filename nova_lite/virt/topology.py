@@ -76,6 +76,12 @@ class Host:
         """Return the number of dedicated CPUs."""
         return sum(len(node.dedicated) for node in self.nodes)
 
+    @functools.cached_property
+    def virtual_classes(self) -> frozenset[str]:
+        """Return the resource classes of the virtual GPUs."""
+        found = (each.resource_class for each in self.devices if each.kind == pci.MDEV)
+        return frozenset(name for name in found if name)
+
     @property
     def has_threads(self) -> bool:
         """Return whether a core has more than one CPU."""

@@ -30,6 +30,11 @@ ALIASES = [
 ]
 ALIAS = 'pci_passthrough:alias'
 LIVE = {'host': None, 'block_migration': 'auto'}
+POWER = (
+    ('reboot', {'type': 'HARD'}, 'ACTIVE'),
+    ('os-stop', None, 'SHUTOFF'),
+    ('os-start', None, 'ACTIVE'),
+)
 
 
 PLACED = {
@@ -145,13 +150,8 @@ class PciTest(PciCase):
     def test_power(self):
         server = self.cloud.boot(flavor='two')
         parts = functools.partial(self.has, server, 3)
-        actions = (
-            ('reboot', {'type': 'HARD'}, 'ACTIVE'),
-            ('os-stop', None, 'SHUTOFF'),
-            ('os-start', None, 'ACTIVE'),
-            ('rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'),
-        )
-        self.keeps(server, parts, actions)
+        rebuild = 'rebuild', {'imageRef': self.cloud.image_id('cirros')}, 'ACTIVE'
+        self.keeps(server, parts, (*POWER, rebuild))
         self.keeps_through_restart(parts)
 
     def test_resize(self):
@@ -308,21 +308,24 @@ class CrossCellTest(PciCase):
 
     def test_there_and_back(self):
         port = self.port()
+        made = self.moving.flavor('both', vcpus=2)
+        specs = {ALIAS: 'gpu:1', 'resources:VGPU': '1', 'trait:CUSTOM_SMALL': 'required'}
+        self.cloud.admin.compute.create_flavor_extra_specs(made, specs)
         server = self.cloud.boot(
-            flavor='gpu', availability_zone='nova:cell1-host1', networks=[{'port': port.id}]
+            flavor='both', availability_zone='nova:cell1-host1', networks=[{'port': port.id}]
         )
-        before = self.has(server, 2)
+        before = self.has(server, 3)
         for action, status in (('revertResize', 202), ('confirmResize', 204)):
             self.moving.act(server, 'migrate', {'host': 'cell2-host1'})
             self.cloud.wait(server, 'VERIFY_RESIZE')
             self.assertEqual(before[1], self.held('cell1-host1')[server.id])
-            self.assertEqual(2, len(self.held('cell2-host1')[server.id]))
+            self.assertEqual(3, len(self.held('cell2-host1')[server.id]))
             self.assertEqual([], self.cloud.findings())
             self.end_resize(server, action, status)
             if status == 202:
-                self.assertEqual(before, self.has(server, 2))
+                self.assertEqual(before, self.has(server, 3))
         self.assertEqual({}, self.held('cell1-host1'))
-        self.has(server, 2)
+        self.has(server, 3)
 
     def port(self):
         """A port that is a virtual function of its host."""

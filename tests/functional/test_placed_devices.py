@@ -14,6 +14,20 @@ class OneHostCase(test_pci.PlacementCase):
 
     DEFAULT: typing.ClassVar = {'allow_resize_to_same_host': True}
 
+    def flavor(self, name, text, **specs):
+        """Create a flavor that also asks for a virtual GPU, which placement always chooses."""
+        made = super().flavor(name, text, **specs)
+        found = self.cloud.flavor_id(made)
+        self.cloud.admin.compute.create_flavor_extra_specs(found, {'resources:VGPU': '1'})
+        return made
+
+    def shown(self, parts):
+        """The addresses of the devices except virtual GPUs, of which each part has one."""
+        found = super().shown(parts)
+        virtual = {address for address in found if '/' in address}
+        self.assertEqual(len(parts), len(virtual))
+        return [address for address in found if address not in virtual]
+
     def resizes(self):
         """A server holds the devices of both flavors until its resize ends, as in nova."""
         self.flavor('same', 'gpu:1', cpu_policy='shared')

@@ -146,14 +146,16 @@ def as_dict(flavor: rows.Row) -> Flavor:
 
 
 def with_devices(req: request.Request, flavor: rows.Row, former: Flavor | None = None) -> Flavor:
-    """Return a flavor for the record of a server that gets it, with its requests for PCI devices.
+    """Return a flavor for the record of a server that gets it, with its requests for devices.
 
     former: the flavor of a server that is resized
     Raise Invalid for an alias that [pci]alias does not have.
     """
     found = as_dict(flavor)
-    if (flavor.extra_specs or {}).get(pci.ALIAS) is None:
+    specs = flavor.extra_specs or {}
+    if not any(key == pci.ALIAS or key.startswith(pci.RESOURCES) for key in specs):
         return found
     held = (former or {}).get('devices') or ()
-    devices = pci.resolve(flavor.extra_specs, pci.aliases(req.conf.pci.alias), held)
+    known = pci.aliases(req.conf.pci.alias) if pci.ALIAS in specs else {}
+    devices = pci.resolve(specs, known, held)
     return {**found, 'devices': devices} if devices else found

@@ -1,5 +1,6 @@
 """Constraints of a guest by its flavor and its image together."""
 
+from collections.abc import Collection
 import dataclasses
 import functools
 
@@ -47,6 +48,13 @@ class Constraints:
     def has_parts(self) -> bool:
         """Return whether the guest holds parts of its host: of NUMA nodes, or devices."""
         return bool(self.nodes or self.devices or self.ports)
+
+    def on(self, classes: Collection[str]) -> 'Constraints':
+        """Return the constraints as they concern a host. See pci.Request.concerns"""
+        if all(each.concerns(classes) for each in self.devices):
+            return self
+        own = tuple(each for each in self.devices if each.concerns(classes))
+        return dataclasses.replace(self, devices=own)
 
     @functools.cached_property
     def requested(self) -> tuple[pci.Request, ...]:

@@ -1,10 +1,13 @@
-"""PCI devices that a guest requests by aliases.
+"""PCI devices that a guest requests by aliases, and virtual GPUs by their resource classes.
 
 An alias is a line of [pci]alias. The API writes its definition into the flavor of a server when the
 server gets the flavor, so a later change of the option does not change the server.
 """
 
+import collections
+from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 import json
@@ -20,8 +23,12 @@ from nova_lite.virt import pci
 
 ALIAS = 'pci_passthrough:alias'
 # Kinds of devices that only requests get that name them.
-TO_BE_NAMED = pci.PF, pci.VDPA
+TO_BE_NAMED = pci.PF, pci.VDPA, pci.MDEV
+# Extra specs that may ask for virtual GPUs. Hosts may give them a resource class of their own.
+RESOURCES = 'resources'
+_VIRTUAL = re.compile('resources[a-zA-Z0-9_-]{0,64}:(VGPU|CUSTOM_[A-Z0-9_]+)')
 POLICIES = REQUIRED, LEGACY, PREFERRED, SOCKET = 'required', 'legacy', 'preferred', 'socket'
+VGPU = 'VGPU'
 _AFFINITY = 'pci_numa_affinity_policy'
 _ID = re.compile('[0-9a-fA-F]{4}')
 _KEYS = (
@@ -101,7 +108,19 @@ class Request:
     @property
     def of(self) -> str:
         """Return a text that names the reason of the request."""
-        return f'of alias {self.name}'
+        return f'of {"class" if self.is_virtual else "alias"} {self.name}'
+
+    @property
+    def is_virtual(self) -> bool:
+        """Return whether it asks for virtual GPUs. Its name is their resource class."""
+        return any(spec.kind == pci.MDEV for spec in self.specs)
+
+    def concerns(self, classes: Collection[str]) -> bool:
+        """Return whether it asks a host for devices. classes: those of virtual GPUs of the host
+
+        Custom classes may be those of other resources.
+        """
+        return not self.is_virtual or self.name == VGPU or self.name in classes
 
     @property
     def kept(self) -> tuple[object, ...]:
@@ -209,11 +228,9 @@ def resolve(
     """
     change = max((each.get('change', 0) + 1 for each in former), default=0)
     more = {'change': change} if change else {}
+    found = [{**plain, **more} for plain in _virtual(specs)]
     text = specs.get(ALIAS)
-    if text is None:
-        return []
-    found = []
-    for request in str(text).split(','):
+    for request in str(text).split(',') if text is not None else ():
         name, *counts = (part.strip() for part in request.split(':'))
         if len(counts) == 1 and name not in known:
             raise refusals.PciRequestAliasNotDefined(alias=name)
@@ -224,9 +241,32 @@ def resolve(
     return found
 
 
+def _virtual(specs: asked.Values) -> Iterator[Plain]:
+    """Yield requests for virtual GPUs, one for each resource class. They have no NUMA affinity."""
+    amounts: collections.Counter[str] = collections.Counter()
+    for key, value in specs.items():
+        named = _VIRTUAL.fullmatch(key)
+        if named and str(value).isdecimal():
+            amounts[named[1]] += int(value)
+    for name, count in sorted(amounts.items()):
+        if count:
+            spec = {'kind': pci.MDEV, 'resource_class': name}
+            yield {'name': name, 'numa_policy': PREFERRED, 'specs': [spec], 'count': count}
+
+
+def is_virtual(plain: asked.Values) -> bool:
+    """Return whether a request, as records have it, is for virtual GPUs."""
+    return any(spec.get('kind') == pci.MDEV for spec in plain['specs'])
+
+
 def are_live_migratable(devices: Iterable[Plain]) -> bool:
     """Return whether a guest with these requests, as records have them, may migrate live."""
-    return all(spec.get('live_migratable') for request in devices for spec in request['specs'])
+    return all(
+        spec.get('live_migratable')
+        for request in devices
+        if not is_virtual(request)
+        for spec in request['specs']
+    )
 
 
 def requests(guest: asked.Asked, asked_policy: str | None) -> tuple[Request, ...]:
@@ -236,12 +276,17 @@ def requests(guest: asked.Asked, asked_policy: str | None) -> tuple[Request, ...
             name=plain['name'],
             count=plain['count'],
             specs=tuple(map(Spec.of, plain['specs'])),
-            policy=asked_policy or plain['numa_policy'],
-            kept_policy=guest.spec(_AFFINITY) or plain['numa_policy'],
+            policy=_policy_of(plain, asked_policy),
+            kept_policy=_policy_of(plain, guest.spec(_AFFINITY)),
             change=plain.get('change', 0),
         )
         for plain in guest.devices
     )
+
+
+def _policy_of(plain: asked.Values, asked_policy: str | None) -> str:
+    found: str = plain['numa_policy']
+    return found if is_virtual(plain) else asked_policy or found
 
 
 def policy(guest: asked.Asked) -> str | None:

@@ -25,6 +25,7 @@ from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
 from nova_lite.moves.parts import progress_records
 from nova_lite.objects import instance as instance_objects
+from nova_lite.virt import pci
 
 
 class Facts(saga.Answer):
@@ -115,7 +116,7 @@ class LiveChecks:
             self.scope.compute.check_can_live_migrate_destination,
             **self._dest.columns,
             instance=instance_objects.Instance.from_row(row),
-            source=self._source_facts(node),
+            source=self._source_facts(node) | _mdev_types(row, node),
             key=self.scope.key(CHECK_DEST),
             known=known,
         )
@@ -218,6 +219,14 @@ class LiveChecks:
             limit=agreed.max_concurrent,
         )
         return bool(found['turn'])
+
+
+def _mdev_types(row: rows.Row, node: rows.Row | None) -> saga.Data:
+    """Return the types of the virtual GPUs that the server holds, for the destination."""
+    parts = ((node.numa if node else None) or {}).get('guests', {}).get(row.uuid, ())
+    held = (address for part in parts for _name, address in part.get('devices', ()))
+    found = sorted({kind for kind in map(pci.mdev_type, held) if kind})
+    return {'mdev_types': found} if found else {}
 
 
 def _require_movable_devices(row: rows.Row) -> None:

@@ -11,8 +11,11 @@ NODE, KIND, FUNCTIONS, LIVE = 'numa_node', 'dev_type', 'functions', 'live_migrat
 PHYSICAL, SERIAL = 'physical_network', 'card_serial_number'
 TRUSTED, REMOTE = 'trusted', 'remote_managed'
 OF_PORTS = PHYSICAL, SERIAL, TRUSTED, REMOTE
+TYPES, NAME, TRAITS = 'mdev_types', 'name', 'traits'
 ADDRESSES = r'[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
 MOST, MOST_FUNCTIONS = 256, 128
+# The name of a type of virtual GPUs is a part of their addresses.
+TYPE = '[A-Za-z0-9._-]{1,64}'
 # The bus of the first device without an address.
 FIRST_BUS = 0x20
 
@@ -26,7 +29,7 @@ def read(item: strict_yaml.Reader) -> tuple[pci.Device, ...]:
     for place in places:
         place.mapping(
             required=(VENDOR, PRODUCT),
-            optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE, *OF_PORTS),
+            optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE, TYPES, *OF_PORTS),
         )
         place.expect(not (place.has(ADDRESS) and place.has(COUNT)), 'has address and count')
         for _number in range(place.at(COUNT).integer(1, MOST) if place.has(COUNT) else 1):
@@ -57,7 +60,9 @@ def _devices(item: strict_yaml.Reader, address: str) -> list[pci.Device]:
         trusted=_truth(item, TRUSTED),
         remote_managed=_truth(item, REMOTE),
         card_serial_number=item.at(SERIAL).string() if item.has(SERIAL) else None,
+        mdev_types=_types(item.at(TYPES)) if item.has(TYPES) else (),
     )
+    item.expect(kind == pci.PCI or not item.has(TYPES), f'{TYPES} belong to {pci.PCI}')
     item.expect(
         item.has(PHYSICAL) or not any(item.has(key) for key in OF_PORTS),
         f'{", ".join(OF_PORTS[1:])} belong to a device with {PHYSICAL}',
@@ -83,6 +88,20 @@ def _functions(item: strict_yaml.Reader, parent: pci.Device) -> list[pci.Device]
         )
         for number in range(item.at(COUNT).integer(1, MOST_FUNCTIONS))
     ]
+
+
+def _types(item: strict_yaml.Reader) -> tuple[pci.MdevType, ...]:
+    """Return the types of virtual GPUs that a physical GPU can offer."""
+    found = []
+    for entry in item.sequence():
+        entry.mapping(required=(NAME, COUNT), optional=(TRAITS,))
+        name = entry.at(NAME).string()
+        entry.at(NAME).expect(re.fullmatch(TYPE, name), 'must be of A-Z, a-z, 0-9, ".", "_", "-"')
+        names = entry.at(TRAITS).traits() if entry.has(TRAITS) else ()
+        found.append(pci.MdevType(name, entry.at(COUNT).integer(1, MOST_FUNCTIONS), names))
+    item.expect(found, 'has no types')
+    item.expect(len({each.name for each in found}) == len(found), 'has a type twice')
+    return tuple(found)
 
 
 def _truth(item: strict_yaml.Reader, key: str) -> bool:

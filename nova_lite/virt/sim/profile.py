@@ -15,8 +15,6 @@ import os
 import re
 from typing import TypeVar
 
-import os_traits
-
 from nova_lite.virt import model
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
@@ -255,19 +253,6 @@ def _hypervisor(item: strict_yaml.Reader) -> dict[str, str | int]:
     return found
 
 
-def _traits(item: strict_yaml.Reader) -> tuple[str, ...]:
-    names = []
-    for entry in item.sequence():
-        name = entry.string()
-        custom = re.fullmatch(r'CUSTOM_[A-Z0-9_]{1,248}', name)
-        entry.expect(
-            custom or name in _STANDARD_TRAITS,
-            f'{name!r} is neither a trait of os-traits nor CUSTOM_ and A-Z, 0-9, _',
-        )
-        names.append(name)
-    return tuple(names)
-
-
 def _strings(item: strict_yaml.Reader) -> tuple[str, ...]:
     return tuple(entry.string() for entry in item.sequence())
 
@@ -303,7 +288,6 @@ def _delays(item: strict_yaml.Reader) -> dict[str, delay.Distribution]:
     return patterns | own
 
 
-_STANDARD_TRAITS = frozenset(os_traits.get_traits())
 _HOST_READERS = {
     'capacity': _amounts,
     'reserved': _amounts,
@@ -313,8 +297,8 @@ _HOST_READERS = {
     'numa_nodes': lambda item: item.integer(1, nodes.MOST_NODES),
     'numa': nodes.read,
     'pci': pci_devices.read,
-    'traits': _traits,
-    'without_traits': _traits,
+    'traits': strict_yaml.Reader.traits,
+    'without_traits': strict_yaml.Reader.traits,
     'volume_types': _strings,
     'passwords': lambda item: model.PasswordSupport(item.choice(tuple(model.PasswordSupport))),
     'snapshot_bytes': lambda item: item.integer(1, 2**32),

@@ -4,12 +4,16 @@ from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Iterator
 import math
+import re
 from typing import Any
 from typing import Self
 
+import os_traits
 import yaml
 
 from nova_lite import exception
+
+_STANDARD_TRAITS = frozenset(os_traits.get_traits())
 
 
 class ProfileError(exception.Invalid):
@@ -129,6 +133,19 @@ class Reader:
         )
         value: str = self.value
         return value
+
+    def traits(self) -> tuple[str, ...]:
+        """Return the names of traits in a list."""
+        names = []
+        for entry in self.sequence():
+            name = entry.string()
+            custom = re.fullmatch(r'CUSTOM_[A-Z0-9_]{1,248}', name)
+            entry.expect(
+                custom or name in _STANDARD_TRAITS,
+                f'{name!r} is neither a trait of os-traits nor CUSTOM_ and A-Z, 0-9, _',
+            )
+            names.append(name)
+        return tuple(names)
 
     def choice(self, names: Collection[str]) -> str:
         self.expect(

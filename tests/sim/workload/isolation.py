@@ -7,7 +7,7 @@ FLAVOR = 'licensed'
 HOST = 'cell1-host1'
 # {flavor: cell whose hosts have its trait}
 DIVIDED = {'in-cell1': 'cell1', 'in-cell2': 'cell2'}
-# {flavor: (CPUs, extra specs)} of servers with CPUs, pages and PCI devices of their own.
+# {flavor: (CPUs, extra specs)} of servers with CPUs, pages and devices of their own.
 PINNED = {
     'pinned': (2, {'hw:cpu_policy': 'dedicated'}),
     'paged': (
@@ -25,6 +25,7 @@ PINNED = {
         },
     ),
     'card': (1, {'pci_passthrough:alias': 'card:1'}),
+    'virtual': (1, {'pci_passthrough:alias': 'gpu:1', 'resources:VGPU': '1'}),
 }
 _LIVE = {'live_migratable': 'yes'}
 ALIASES = {
@@ -63,6 +64,10 @@ NODES = """
         numa_node: 1
         physical_network: null
         functions: {count: 2, product_id: '101e', live_migratable: true}
+      - vendor_id: '10de'
+        product_id: '25b6'
+        count: 2
+        mdev_types: [{name: nvidia-559, count: 2}]
 """
 FILTERED = {
     'filter_scheduler': {

@@ -104,6 +104,18 @@ class RegistrationTest(base.PlacementTestCase):
             self.assertEqual({}, self.register([dataclasses.replace(node, children=children)]))
             self.assertEqual(names, sorted(self.tree(node)))
 
+    def test_nested_with_traits_of_operators(self):
+        gpu = nested.Nested('gpu', {}, frozenset(('CUSTOM_A',)), keeps_traits=True)
+        (node,) = self.nodes(1, children=(gpu,))
+        self.register([node])
+        uuid = self.tree(node)[f'{node.name}:gpu'].uuid
+        self.providers.set_traits(self.admin, uuid, ['CUSTOM_OWN'])
+        changed = dataclasses.replace(gpu, inventories={'VGPU': {'total': 1}})
+        plain = dataclasses.replace(gpu, keeps_traits=False)
+        for child, expected in ((changed, {'CUSTOM_A', 'CUSTOM_OWN'}), (plain, {'CUSTOM_A'})):
+            self.register([dataclasses.replace(node, children=(child,))])
+            self.assertEqual(expected, self.providers.traits(self.admin, uuid)[0])
+
     def test_nested_in_use(self):
         """A provider that a server uses stays, and so does its parent, until it is free."""
         bridge = nested.Nested('br', {'NET_BW_EGR_KILOBIT_PER_SEC': {'total': 1000}})

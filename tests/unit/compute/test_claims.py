@@ -14,6 +14,7 @@ from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.lifecycle.guests import port_requests
 from nova_lite.objects import guest_numa
 from nova_lite.virt import model
+from nova_lite.virt import pci
 from nova_lite.virt import topology
 from nova_lite.virt.sim import driver as sim_driver
 from nova_lite.virt.sim import profile
@@ -224,6 +225,36 @@ class DeviceClaimsTest(testtools.TestCase):
             found.append(made.with_nodes('node', spec, wanted).numa.devices)
         first, second = (device.address for device in host.devices)
         self.assertEqual([(('gpu', first),), (('gpu', second),)], found)
+
+    def test_custom_classes(self):
+        """A custom class of a flavor need not be that of virtual GPUs."""
+        driver = _driver(self, 'instant')
+        made = claims.Claims(driver)
+        plain = {'kind': pci.MDEV, 'resource_class': 'CUSTOM_A'}
+        request = guest_pci.Request('CUSTOM_A', 1, (guest_pci.Spec.of(plain),))
+        guest = constraints.Constraints(devices=(request,))
+        device = pci.Device(
+            '0000:20:00.0/a/0', '10de', '25b6', pci.MDEV, parent='0000:20:00.0',
+            resource_class='CUSTOM_A',
+        )  # fmt: skip
+        other = dataclasses.replace(device, resource_class='VGPU')
+        for owner, devices, expected in (
+            ('a', (), None), ('b', (other,), None), ('c', (device,), device.address)
+        ):  # fmt: skip
+            ask = claims.Ask(guest, topology.Host((), devices), fitting.Ratios())
+            made.claim('node', owner, NOTHING, LIMITS, ask=ask)
+            numa = made.with_nodes('node', _spec(owner), guest).numa
+            held = numa and numa.devices[0][1]
+            self.assertEqual(expected, held)
+        for classes in ((device,), ()):
+            ask = claims.Ask(
+                constraints.Constraints(devices=(dataclasses.replace(request, name='VGPU'),)),
+                topology.Host((), classes),
+                fitting.Ratios(),
+            )
+            self.assertRaises(
+                exception.NoCapacity, made.claim, 'node', 'd', NOTHING, LIMITS, ask=ask
+            )
 
     def test_ports(self):
         """Each port is a device, which it keeps until it is unplugged."""

@@ -166,6 +166,38 @@ class RequestTest(testtools.TestCase):
         self.assertEqual(guest('gpu:1', GPU).request, names[0])
         self.assertEqual(3, len(set(names)))
 
+    def test_virtual_gpus(self):
+        specs = {
+            'resources:VGPU': '1',
+            'resources_big:VGPU': '2',
+            'resources:CUSTOM_B': '1',
+            'resources:CUSTOM_C': '0',
+            'resources:VCPU': '3',
+            'hw:pci_numa_affinity_policy': 'required',
+        }
+        found = guest('gpu:1', GPU, specs=specs)
+        custom, vgpu, gpu = found.devices
+        self.assertEqual(
+            [('CUSTOM_B', 1), ('VGPU', 3)], [(e.name, e.count) for e in (custom, vgpu)]
+        )
+        self.assertEqual(
+            ['preferred', 'preferred', 'required'], [each.policy for each in found.devices]
+        )
+        values = '0000:01:00.0/a/0', '10de', '2330', devices.MDEV
+        device = devices.Device(*values, parent='0000:01:00.0', resource_class='VGPU')
+        for request, expected in ((vgpu, True), (custom, False), (gpu, False)):
+            self.assertEqual(expected, request.fits(device))
+        # A custom class may be that of another resource of the host.
+        self.assertIs(found, found.on({'CUSTOM_B'}))
+        self.assertEqual((vgpu, gpu), found.on(()).devices)
+        first = pci.resolve(specs, {})
+        again = pci.resolve(specs, {}, first)
+        self.assertEqual(
+            [(0, 1), (0, 1)],
+            [(old.get('change', 0), new['change']) for old, new in zip(first, again, strict=True)],
+        )
+        self.assertTrue(pci.are_live_migratable(first))
+
     def test_a_policy_of_the_image_does_not_change_the_name(self):
         """A rebuild may bring another image, and keeps the devices."""
         rebuilt = guest('gpu:1', GPU, hw_pci_numa_affinity_policy='socket')

@@ -78,6 +78,26 @@ class PlacedDevicesTest(testtools.TestCase):
             found = given.limit(rooms, ports)
             self.assertEqual(expected, [device.address for device in found.devices])
 
+    def test_kinds_without_allocations(self):
+        """The host chooses devices of a kind of which the guest has allocated none."""
+        virtual = [
+            pci.Device(
+                f'{GPU}/small/{number}', '10de', '2330', pci.MDEV, parent=GPU, resource_class='VGPU'
+            )
+            for number in range(2)
+        ]
+        known = (*virtual, *DEVICES[1:])
+        rooms = fitting.Rooms((), known)
+        provider = uuid('pci_0000_0a_00_0')
+        for allocations, expected in (
+            ({provider: {'VGPU': 1}}, [virtual[0], *DEVICES[1:]]),
+            ({uuid(CARD): {'CUSTOM_FUNCTION': 1}}, [*virtual, DEVICES[1]]),
+            ({provider: {'VGPU': 2}, uuid(CARD): {'CUSTOM_FUNCTION': 1}}, [*virtual, DEVICES[1]]),
+        ):
+            given = placed_devices.Given.of(NODE, known, allocations)
+            self.assertEqual(expected, list(given.limit(rooms).devices))
+            self.assertEqual(provider in allocations, given.has(virtual[1]))
+
     def test_addresses_of_a_request(self):
         parts = [
             topology.Held((), 'old', (('gpu', GPU),)),

@@ -124,6 +124,26 @@ REFUSED = (
         "hosts[0].pci[0]: unknown key 'one_time_use'",
     ),
     (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', mdev_types: []}]}]",
+        'hosts[0].pci[0].mdev_types: has no types',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', mdev_types: [{name: a}]}]}]",
+        "hosts[0].pci[0].mdev_types[0]: lacks 'count'",
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', mdev_types: [{name: a/b, count: 1}]}]}]",
+        'hosts[0].pci[0].mdev_types[0].name: must be of A-Z',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', mdev_types: [{name: a, count: 1}, {name: a, count: 2}]}]}]",
+        'hosts[0].pci[0].mdev_types: has a type twice',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', mdev_types: [{name: a, count: 1, traits: [a]}]}]}]",
+        "hosts[0].pci[0].mdev_types[0].traits[0]: 'a' is neither",
+    ),
+    (
         "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', trusted: true}]}]",
         'hosts[0].pci[0]: card_serial_number, trusted, remote_managed belong to',
     ),
