@@ -78,13 +78,28 @@ class LivePageTest(base.CloudTest):
         [host] = [host for host in found['hosts'] if host['name'] == moved.compute_host]
         self.assertEqual((1, 1), (host['servers'], host['load']['VCPU'][0]))
         details = self.get(f'/page/servers/{server.id}')
+        self.assertEqual(
+            ('web', 'm1.tiny', 'admin', 'admin', 'cirros'),
+            tuple(details[name] for name in ('name', 'flavor', 'project', 'user', 'image')),
+        )
+        known = [each['addr'] for found in moved.addresses.values() for each in found]
+        self.assertEqual(known, [each['address'] for each in details['addresses']])
+        migrate, create = details['actions']
+        self.assertEqual(('live-migration', 'create'), (migrate['action'], create['action']))
+        self.assertTrue(create['request_id'].startswith('req-'))
+        self.assertEqual({'Success'}, {each['result'] for each in create['events']})
+        decision = self.get(f'/page/why/{server.id}')
+        self.assertEqual(
+            (server.id, moved.compute_host), (decision['instance_uuid'], decision['chosen'])
+        )
         [saga] = details['sagas']
+        self.assertEqual(saga['uuid'], details['saga']['uuid'])
         story = self.get(f'/page/sagas/{saga["uuid"]}')
         self.assertEqual('done', story['state'])
         self.assertIn(True, [bar['is_pivot'] for bar in story['bars']])
         places = self.cloud.cloud.places
         secrets += [key.public_key, places.metadata_secret, *places.secrets.values()]
-        everything = json.dumps([found, details, story, self.get('/page/servers')])
+        everything = json.dumps([found, details, story, decision, self.get('/page/servers')])
         self.assertEqual([], [each for each in secrets if str(each) in everything])
 
     def test_search(self):

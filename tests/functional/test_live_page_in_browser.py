@@ -21,8 +21,8 @@ extends: instant
 hosts: [{match: '*', live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 30}}]
 """
 SCRIPT = '<script>run()</script>'
-# Where a picture of the page is written, if it is set.
-PICTURE = 'NOVA_LITE_TEST_PICTURE'
+# The directory to which pictures of the page are written, if it is set.
+PICTURES = 'NOVA_LITE_TEST_PICTURES'
 PHONE = 360, 740
 # The page with its scripts and styles, without compression.
 MOST_BYTES = 300_000
@@ -88,7 +88,7 @@ class LivePageInBrowserTest(base.CloudTest):
             "/[1-9]\\d*(\\.\\d)?% of memory/.test(document.querySelector('#moves .rows').innerText)",
             'progress',
         )
-        self.take_picture(browser)
+        self.take_picture(browser, 'live-page')
         # Rows that change keep the focus.
         browser.run("document.querySelector('#sagas .row').focus()")
         self.assertEqual([], browser.violations())
@@ -255,7 +255,8 @@ class LivePageInBrowserTest(base.CloudTest):
         )
         browser.run("document.querySelector('dialog .rows button').focus()")
         send(keys.Keys.ENTER)
-        browser.wait_for("document.querySelector('dialog .lanes')", 'the timeline')
+        title = "document.getElementById('details-title').innerText"
+        browser.wait_for(f"{title} === 'live-migration of web'", 'the saga')
         self.assertEqual([], browser.violations())
         send(keys.Keys.ESCAPE)
         self.assertFalse(browser.run("return document.querySelector('dialog').open"))
@@ -275,6 +276,9 @@ class LivePageInBrowserTest(base.CloudTest):
             browser.run_later(f"await (await import('/page/details.js')).{name}({arguments})")
             followed[name] = self.links(browser, 'dialog')
             self.assertEqual([], browser.violations(), name)
+            if name == 'openServer':
+                self.take_picture(browser, 'live-page-server')
+                self.see_why(browser)
         browser.run("document.querySelector('dialog').close()")
         self.assertEqual([1, 2, 1, 1, 1], list(map(len, followed.values())), followed)
         (_page, of_api), token = followed['openServer'], self.cloud.admin.auth_token
@@ -282,6 +286,13 @@ class LivePageInBrowserTest(base.CloudTest):
         self.get(of_api, 401)
         for path in (path for found in followed.values() for path in found if path != of_api):
             self.assertIsInstance(self.get(path), dict, path)
+
+    def see_why(self, browser):
+        """Open the scheduling decision about the server in the dialog."""
+        listed = "[...document.querySelectorAll('dialog .facts button')]"
+        browser.run(f"{listed}.find((each) => each.innerText === 'why?').click()")
+        browser.wait_for("document.querySelector('dialog').innerText.includes('chosen')", 'why')
+        self.assertEqual([], browser.violations())
 
     def links(self, browser, selector):
         """Return the paths of the links within an element."""
@@ -291,6 +302,6 @@ class LivePageInBrowserTest(base.CloudTest):
             for link in browser.run(f'return {listed}.map((each) => each.href)')
         ]
 
-    def take_picture(self, browser):
-        if PICTURE in os.environ:
-            browser.driver.save_screenshot(os.environ[PICTURE])
+    def take_picture(self, browser, name):
+        if PICTURES in os.environ:
+            browser.driver.save_screenshot(os.path.join(os.environ[PICTURES], f'{name}.png'))

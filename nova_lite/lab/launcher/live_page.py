@@ -9,6 +9,7 @@ from oslo_config import cfg
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import audits
+from nova_lite.lab.launcher import decisions
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.page import app
 from nova_lite.lab.page import details
@@ -36,9 +37,11 @@ class LivePage:
     def renew(self, conf: cfg.ConfigOpts) -> None:
         """Show the databases of the current incarnation from now on. conf: of a control daemon"""
         if self._page is not None:
-            reader = reading.Reader(conf, self._places.database_url(layout.PLACEMENT))
+            urls = map(self._places.database_url, (layout.PLACEMENT, layout.SIMCLOUD))
+            reader = reading.Reader(conf, *urls)
             last_audit = functools.partial(audits.last, self._places.root)
-            self._page.renew(details.Source(reader, self._show_faults, last_audit))
+            why = functools.partial(decisions.find, conf)
+            self._page.renew(details.Source(reader, self._show_faults, last_audit, why))
 
     def open_lab(self, control: endpoint.Endpoint) -> None:
         """Add the switches to the page, if the settings request them."""

@@ -28,7 +28,7 @@ from nova_lite.lab.page import lab
 LOG = log.getLogger(__name__)
 
 PREFIX = '/page/'
-INDEX, EVENTS = 'index.html', 'events'
+INDEX, EVENTS, WHY = 'index.html', 'events', 'why'
 JSON = 'application/json'
 METHODS = ('GET', 'HEAD')
 # Whether there are switches; they are below it.
@@ -195,6 +195,8 @@ def _find(source: details.Source, name: str, environ: Environ) -> Json:
         return source.hosts(**query) if name == 'hosts' else source.servers(**query)
     if kind == 'servers' and key:
         return source.server(key)
+    if kind == WHY and key:
+        return source.why(key)
     if kind == 'sagas' and key:
         return source.saga(key)
     raise exception.NotFound(f'The live page has no {PREFIX}{name}.')

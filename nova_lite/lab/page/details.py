@@ -17,6 +17,7 @@ from nova_lite.db.cell import instances
 from nova_lite.lab.page import document
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
+from nova_lite.lab.page import server_details
 from nova_lite.lab.timeline import story
 
 # Most that an answer lists; `more` says whether there are others.
@@ -40,6 +41,8 @@ class Source:
 
     reader: a reading.Reader
     faults, audit: functions that return the injected faults and the last audit, see `document`
+    why: function that returns the last scheduling decision about the server with a UUID. It raises
+        NotFound, Unavailable
     """
 
     def __init__(
@@ -47,8 +50,10 @@ class Source:
         reader: reading_module.Reader,
         faults: Callable[[], Json],
         audit: Callable[[], Json | None],
+        why: Callable[[str], Json],
     ) -> None:
         self._reader, self._faults, self._audit = reader, faults, audit
+        self.why = why
         self._last: tuple[float, reading_module.Reading] | None = None
 
     def document(self) -> Json:
@@ -97,20 +102,25 @@ class Source:
         return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent}
 
     def server(self, uuid: str) -> Json:
-        """Return a server with its sagas, the newest first. Raise InstanceNotFound, NotKnown."""
-        query = reading_module.SERVER.where(INSTANCES.c.uuid == uuid)
-        answers, silent = self._in_cells(query)
-        for cell, rows in answers:
-            for row in rows:
+        """Return a server with its actions, its sagas, the newest first, and the newest saga.
+
+        Raise InstanceNotFound, NotKnown.
+        """
+        found = self._reader.cells.scatter(server_details.read, uuid)
+        answers, silent = cells_module.split(found)
+        for cell, records in answers.items():
+            if records is not None:
+                states = document.host_states(self._hosts())
+                names = self._reader.names(server_details.ids(records))
+                listed = self._reader.api_db.read(_sagas_of, uuid)
                 return {
-                    **document.server(cell.name, row, document.host_states(self._hosts())),
-                    'project_id': row.project_id,
-                    'vcpus': row.vcpus,
-                    'memory_mb': row.memory_mb,
-                    'sagas': self._reader.api_db.read(_sagas_of, uuid),
+                    **document.server(cell.name, records.server, states),
+                    **server_details.make(records, names, document.time_of),
+                    'sagas': listed,
+                    'saga': self.saga(listed[0]['uuid']) if listed else None,
                 }
         if silent:
-            raise NotKnown(uuid=uuid, silent=', '.join(silent))
+            raise NotKnown(uuid=uuid, silent=', '.join(cell.name for cell in silent))
         raise exception.InstanceNotFound(instance_id=uuid)
 
     def saga(self, uuid: str) -> Json:

@@ -125,7 +125,7 @@ def _cell(
         'name': cell.name,
         'answers': cell.name not in reading.stale,
         # When a cell that does not answer had the values of this document.
-        'known_at': _time(reading.stale.get(cell.name)),
+        'known_at': time_of(reading.stale.get(cell.name)),
         'disabled': cell.disabled,
         'database_down': cell.name in faults['databases_down'],
         'bus_cut': cell.name in faults['buses_cut'],
@@ -214,7 +214,7 @@ def _moves(reading: reading_module.Reading) -> list[Json]:
                     'type': row.migration_type,
                     'status': row.status,
                     'waits_for_user': row.status == states.MigrationStatus.FINISHED,
-                    'since': _time(row.updated_at),
+                    'since': time_of(row.updated_at),
                     'is_stale': cell.name in reading.stale,
                     'source': row.source_compute,
                     'dest': row.dest_compute,
@@ -252,8 +252,8 @@ def _saga(row: typing.Any, name: str | None) -> Json:
         'owner': row.owner,
         'epoch': row.epoch,
         'error': error,
-        'created_at': _time(row.created_at),
-        'finished_at': _time(row.finished_at),
+        'created_at': time_of(row.created_at),
+        'finished_at': time_of(row.finished_at),
     }
 
 
@@ -277,5 +277,5 @@ def _mark(row: typing.Any) -> breakpoints.Mark | None:
     return breakpoints.stopped(row.data) if row.state == journal.PARKED else None
 
 
-def _time(value: datetime.datetime | None) -> str | None:
+def time_of(value: datetime.datetime | None) -> str | None:
     return None if value is None else value.isoformat(timespec='milliseconds') + 'Z'

@@ -23,6 +23,7 @@ from nova_lite.db.api import models as api_models
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 from nova_lite.db.cell import services
+from nova_lite.lab.page import neighbour_names
 from nova_lite.lab.page import placement_rows
 from nova_lite.saga import journal
 
@@ -148,15 +149,19 @@ class Reading(typing.NamedTuple):
 
 
 class Reader:
-    """Reads the databases. conf: of a control daemon; placement_url: of placement's database"""
+    """Reads the databases. conf: of a control daemon
 
-    def __init__(self, conf: cfg.ConfigOpts, placement_url: str) -> None:
+    placement_url, simcloud_url: of the databases of placement and of simcloud
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, placement_url: str, simcloud_url: str) -> None:
         self._conf = conf
         self.api_db = transactions.Database(
             conf.api_database.connection, limits=transactions.limits(conf)
         )
         self.cells = cells_module.Cells(conf, self.api_db, timeout_s=ANSWER_S)
         self._placement_db = transactions.Database(placement_url, limits=transactions.limits(conf))
+        self._simcloud_db = transactions.Database(simcloud_url, limits=transactions.limits(conf))
         # {name of a cell: (its last CellReading, time of that)}
         self._known: dict[str, tuple[CellReading, datetime.datetime]] = {}
 
@@ -188,11 +193,20 @@ class Reader:
             LOG.info('The live page shows no allocations: %s', error)
             return None
 
+    def names(self, wanted: dict[str, list[str | None]]) -> neighbour_names.Names:
+        """Return neighbour_names.read, {} if the database of simcloud cannot be read."""
+        try:
+            return self._simcloud_db.read(neighbour_names.read, wanted)
+        except (exception.Unavailable, *errors.ERRORS) as error:
+            LOG.info('The live page shows no names of projects, users and images: %s', error)
+            return {}
+
     def close(self) -> None:
         """Give up the connections."""
         self.cells.close()
         self.api_db.dispose()
         self._placement_db.dispose()
+        self._simcloud_db.dispose()
 
 
 def _api_rows(

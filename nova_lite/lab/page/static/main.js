@@ -5,7 +5,7 @@ import { drawHeat } from './heat.js';
 import { drawMoves, drawFaults, drawAudit } from './lists.js';
 import { drawLab, startLab } from './lab.js';
 import { drawSagas } from './sagas.js';
-import { refresh } from './details.js';
+import { refresh } from './dialog.js';
 import { startSearch } from './search.js';
 
 const AGAIN_MS = 3000;

@@ -38,6 +38,9 @@ class Source:
     def server(self, uuid):
         raise exception.InstanceNotFound(instance_id=uuid)
 
+    def why(self, uuid):
+        raise exception.DecisionNotFound(uuid=uuid)
+
     def saga(self, uuid):
         return {'uuid': uuid}
 
@@ -116,6 +119,7 @@ class TestRoutes(PageTestCase):
         self.assertIn('q is wrong', self.answer('/page/servers?q=wrong', 400)['error'])
         self.assertIn('limit', self.answer('/page/servers?limit=1', 400)['error'])
         self.answer('/page/servers/x', 404)
+        self.assertIn('no decision', self.answer('/page/why/x', 404)['error'])
         for path in ('/page/servers?q=%00', '/page/hosts?cell=%00', '/page/sagas/\0'):
             self.assertIn('null', self.answer(path, 400)['error'])
 

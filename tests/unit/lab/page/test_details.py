@@ -27,7 +27,9 @@ class TestHosts(testtools.TestCase):
 
     def source(self, *names):
         self.reader = Reader(*names)
-        return details.Source(self.reader, lambda: readings.NO_FAULTS, lambda: None)
+        return details.Source(
+            self.reader, lambda: readings.NO_FAULTS, lambda: None, lambda uuid: None
+        )
 
     def names(self, source, **query):
         return [host['name'] for host in source.hosts(**query)['hosts']]

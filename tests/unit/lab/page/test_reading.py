@@ -4,12 +4,13 @@ import fixtures
 import testtools
 
 from nova_lite import conf as conf_module
+from nova_lite.lab.page import neighbour_names
 from nova_lite.lab.page import reading
 from tests.fixtures import database
 
 
-class TestPlacement(testtools.TestCase):
-    def test_a_database_that_cannot_be_read(self):
+class TestReader(testtools.TestCase):
+    def test_databases_that_cannot_be_read(self):
         self.useFixture(fixtures.FakeLogger())
         conf = conf_module.make_conf([], files=[])
         url = self.useFixture(database.ApiDatabase()).url
@@ -17,6 +18,7 @@ class TestPlacement(testtools.TestCase):
         path = self.useFixture(fixtures.TempDir()).join('placement.sqlite')
         with open(path, 'w') as file:
             file.write('no database' * 1000)
-        reader = reading.Reader(conf, f'sqlite:///{path}')
+        reader = reading.Reader(conf, f'sqlite:///{path}', f'sqlite:///{path}')
         self.addCleanup(reader.close)
         self.assertIsNone(reader.read().loads)
+        self.assertEqual({}, reader.names({neighbour_names.PROJECTS: ['project']}))
