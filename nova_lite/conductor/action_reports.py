@@ -25,7 +25,6 @@ from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import network_info
 from nova_lite.db.cell import remarks
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
@@ -263,19 +262,6 @@ def _is_deleting(
     if row.task_state in transitions.DELETE.tasks:
         return True
     return actions.has_begun(connection, row.uuid, ctxt.request_id, event, host)
-
-
-def change_network_info(
-    connection: sa.Connection,
-    ctxt: context.RequestContext,
-    host: str,
-    uuid: str,
-    info: list[methods.Json],
-) -> None:
-    """Store a server's network information. Raise StateChanged if it is not on the host."""
-    row = instances.hold(connection, uuid)
-    instances.require_host(row, host)
-    network_info.renew(connection, uuid, info)
 
 
 def change_block_devices(

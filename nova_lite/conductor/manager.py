@@ -301,15 +301,6 @@ class CellConductor:
     ) -> None:
         self._write(action_reports.end, ctxt, host, instance_uuid, event=event)
 
-    def update_network_info(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        network_info: list[methods.Json],
-    ) -> None:
-        self._write(action_reports.change_network_info, ctxt, host, instance_uuid, network_info)
-
     def update_block_devices(
         self,
         ctxt: context.RequestContext,

@@ -302,12 +302,6 @@ class ConductorAPI(rpc.Interface):
         """
 
     @rpc.call(since='1.0')
-    def update_network_info(
-        self, ctxt: Ctxt, host: str, instance_uuid: str, network_info: list[Json]
-    ) -> None:
-        """Store the network information of a server's ports."""
-
-    @rpc.call(since='1.0')
     def update_block_devices(
         self, ctxt: Ctxt, host: str, instance_uuid: str, block_devices: list[Json], gone: list[str]
     ) -> None:

@@ -222,12 +222,6 @@ class TestActions(base.CellConductorTestCase):
 
     # ---- parts of the record ----
 
-    def test_network_info(self):
-        before = self.cell.row(self.uuid).updated_at
-        self.conductor.update_network_info(self.ctxt, 'host-1', self.uuid, [{'id': 'port'}])
-        row = self.cell.row(self.uuid)
-        self.assertEqual(([{'id': 'port'}], before), (row.network_info, row.updated_at))
-
     def test_block_devices(self):
         device = {'source_type': 'blank', 'destination_type': 'volume'}
         ctxt, uuid = self.server(devices=[device, device])

@@ -12,19 +12,28 @@ class TestFence(base.CellConductorTestCase):
         super().setUp()
         _ctxt, self.uuid = self.server(vm_state='active', task_state=None)
 
-    def call(self, epoch, saga=SAGA, info=()):
-        ctxt = self.context().for_saga(saga, epoch)
-        self.conductor.update_network_info(ctxt, 'host-1', self.uuid, list(info))
+    def call(self, epoch, saga=SAGA, power_state=1):
+        self.write(self.context().for_saga(saga, epoch), power_state)
+
+    def write(self, ctxt, power_state=1):
+        self.conductor.action_finished(
+            ctxt,
+            'host-1',
+            self.uuid,
+            'event',
+            changes={'power_state': power_state},
+            expect_task=[None],
+        )
 
     def test_same_and_newer_pass(self):
         for epoch in (3, 3, 4, 9):
             self.call(epoch)
 
     def test_older_is_refused(self):
-        self.call(4, info=[{'id': 'new'}])
-        error = self.assertRaises(exception.StaleEpoch, self.call, 3, info=[{'id': 'old'}])
+        self.call(4, power_state=3)
+        error = self.assertRaises(exception.StaleEpoch, self.call, 3, power_state=4)
         self.assertEqual({'saga': SAGA, 'seen': 4, 'epoch': 3}, error.kwargs)
-        self.assertEqual([{'id': 'new'}], self.cell.row(self.uuid).network_info)
+        self.assertEqual(3, self.cell.row(self.uuid).power_state)
 
     def test_refused_call_raises_nothing_else(self):
         self.call(4)
@@ -51,7 +60,7 @@ class TestFence(base.CellConductorTestCase):
 
     def test_calls_of_no_saga_pass(self):
         self.call(4)
-        self.conductor.update_network_info(self.context(), 'host-1', self.uuid, [])
+        self.write(self.context())
 
     def test_forgotten_when_old(self):
         self.call(4)
