@@ -280,12 +280,9 @@ class Inventory:
 
     def limits(self, node: str) -> claims.Amounts:
         """Return {resource class: amount} that all guests of the node together may have."""
-        ratios = self._ratios.get(node, {})
-        inventory = self._site.hardware.inventory(node)
         return {
-            name: (part.total - self._reserved(name, part))
-            * ratios.get(name, self._ratio(name, part))
-            for name, part in inventory.items()
+            name: (part.total - self._reserved(name, part)) * self._known_ratio(node, name, part)
+            for name, part in self._site.hardware.inventory(node).items()
         }
 
     def provider(self, node: str) -> str | None:
@@ -293,13 +290,9 @@ class Inventory:
 
     def ratios(self, node: str) -> fitting.Ratios:
         """Return the allocation ratios of the node's shared CPUs and of its memory."""
-        known = self._ratios.get(node, {})
         inventory = self._site.hardware.inventory(node)
-        cpu, ram = (
-            known.get(name, self._ratio(name, inventory[name]))
-            for name in (orc.VCPU, orc.MEMORY_MB)
-        )
-        return fitting.Ratios(cpu, ram)
+        shared = orc.VCPU, orc.MEMORY_MB
+        return fitting.Ratios(*(self._known_ratio(node, name, inventory[name]) for name in shared))
 
     def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""
@@ -324,6 +317,10 @@ class Inventory:
     def _configured_ratio(self, name: str) -> float | None:
         ratio: float | None = self._site.conf.compute[f'{RATIO_OPTIONS[name]}_allocation_ratio']
         return ratio
+
+    def _known_ratio(self, node: str, name: str, part: model.Inventory) -> float:
+        """Return the ratio that operators gave placement, or else the configured one."""
+        return self._ratios.get(node, {}).get(name, self._ratio(name, part))
 
     def _ratio(self, name: str, part: model.Inventory) -> float:
         if name not in RATIO_OPTIONS:
