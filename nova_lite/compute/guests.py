@@ -96,19 +96,13 @@ def constraints_of(
     ports: requested networks or entries of network_info; None means those of the record
     Raise Invalid if flavor and image contradict: a former release has accepted the server.
     """
-    flavor = instance.flavor
     if ports is None:
         ports = instance.get('network_info') or ()
     return constraints.of(
-        constraints.Asked(
-            vcpus=flavor.vcpus,
-            memory_mb=flavor.memory_mb,
-            specs=flavor.extra_specs,
-            properties=instance.get('image_properties') or {},
-            flavor_name=flavor.name,
-            image_name='',
+        constraints.Asked.of(
+            instance.flavor.as_dict(),
+            instance.get('image_properties') or {},
             image_id=instance.get('image_ref') or '',
-            devices=flavor.get('devices') or (),
             ports=ports,
         )
     )

@@ -110,16 +110,10 @@ def _guest(
     spec: request_spec.RequestSpec, properties: hosts.ImageProperties
 ) -> tuple[constraints.Constraints, str | None]:
     """Return the constraints of a spec's servers, and the reason if there are none."""
-    flavor = spec.flavor
-    asked = constraints.Asked(
-        vcpus=flavor.vcpus,
-        memory_mb=flavor.memory_mb,
-        specs=flavor.extra_specs,
-        properties=properties,
-        flavor_name=flavor.name,
-        image_name='',
+    asked = constraints.Asked.of(
+        {**spec.flavor.as_dict(), 'devices': _devices(spec)},
+        properties,
         image_id=(spec.image.id if spec.image else None) or '',
-        devices=_devices(spec),
         ports=spec.requested_networks,
     )
     try:

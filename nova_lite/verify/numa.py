@@ -178,19 +178,10 @@ def virtual_classes(node: rows.Row, flavor: dict[str, typing.Any]) -> frozenset[
 
 
 def _guest(row: rows.Row, flavor: dict[str, typing.Any] | None = None) -> constraints.Constraints:
-    flavor = flavor or row.flavor
-    asked = constraints.Asked(
-        vcpus=flavor['vcpus'],
-        memory_mb=flavor['memory_mb'],
-        specs=flavor.get('extra_specs') or {},
-        properties=row.image_properties or {},
-        flavor_name='',
-        image_name='',
-        image_id='',
-        devices=flavor.get('devices') or (),
-    )
     try:
-        return constraints.of(asked)
+        return constraints.of(
+            constraints.Asked.of(flavor or row.flavor, row.image_properties or {})
+        )
     except exception.Invalid:
         return constraints.NONE
 

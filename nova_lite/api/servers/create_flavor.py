@@ -68,15 +68,11 @@ def check(
 
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:
     """Return the constraints of a guest. Raise Invalid if flavor and image contradict."""
-    guest = constraints.Asked(
-        vcpus=flavor['vcpus'],
-        memory_mb=flavor['memory_mb'],
-        specs=flavor['extra_specs'] or {},
-        properties=image.get('properties') or {},
-        flavor_name=flavor['name'],
+    guest = constraints.Asked.of(
+        flavor,
+        image.get('properties') or {},
         image_name=image.get('name') or '',
         image_id=image.get('id') or '',
-        devices=flavor.get('devices') or (),
     )
     return constraints.of(guest)
 

@@ -26,6 +26,29 @@ class Asked:
     devices: typing.Sequence[Values] = ()
     ports: typing.Sequence[Values] = ()
 
+    @classmethod
+    def of(
+        cls,
+        flavor: Values,
+        properties: Values,
+        *,
+        image_name: str = '',
+        image_id: str = '',
+        ports: typing.Sequence[Values] = (),
+    ) -> typing.Self:
+        """Return a request for a guest of a flavor, in the format of records."""
+        return cls(
+            vcpus=flavor['vcpus'],
+            memory_mb=flavor['memory_mb'],
+            specs=flavor.get('extra_specs') or {},
+            properties=properties,
+            flavor_name=flavor['name'],
+            image_name=image_name,
+            image_id=image_id,
+            devices=flavor.get('devices') or (),
+            ports=ports,
+        )
+
     def spec(self, name: str) -> str | None:
         """Return the flavor's `hw:NAME`, or None."""
         return _text(self.specs.get(f'hw:{name}'))
