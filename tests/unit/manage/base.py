@@ -13,24 +13,11 @@ from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.cell import instances
+from tests.fixtures import flavor_records
 from tests.fixtures import reported
 from tests.fixtures import templates
 
-FLAVOR = {
-    'id': 1,
-    'flavorid': '1',
-    'name': 'f',
-    'vcpus': 2,
-    'memory_mb': 512,
-    'root_gb': 5,
-    'ephemeral_gb': 0,
-    'swap': 0,
-    'rxtx_factor': 1.0,
-    'disabled': False,
-    'is_public': True,
-    'description': None,
-    'extra_specs': {},
-}
+FLAVOR = flavor_records.of(name='f', vcpus=2, root_gb=5)
 # The second is cell0's, which nova-lite-manage names after the local cell's.
 CELL_FILES = ('cell1.sqlite', 'cell1.sqlite_cell0')
 SIZES = {name: FLAVOR[name] for name in ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb')}

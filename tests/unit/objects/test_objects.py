@@ -17,24 +17,11 @@ from nova_lite.objects import image
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
 from nova_lite.rpc import serializer
+from tests.fixtures import flavor_records
 
 GOLDEN = os.path.join(os.path.dirname(__file__), 'hashes.json')
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
-FLAVOR = {
-    'id': 1,
-    'flavorid': '1',
-    'name': 'm1.tiny',
-    'vcpus': 1,
-    'memory_mb': 512,
-    'root_gb': 1,
-    'ephemeral_gb': 0,
-    'swap': 0,
-    'rxtx_factor': 1.0,
-    'disabled': False,
-    'is_public': True,
-    'description': None,
-    'extra_specs': {'trait:X': 'required'},
-}
+FLAVOR = flavor_records.of(extra_specs={'trait:X': 'required'})
 
 
 class HashTest(testtools.TestCase):

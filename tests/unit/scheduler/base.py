@@ -11,6 +11,7 @@ from nova_lite.objects import request_spec
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
+from tests.fixtures import flavor_records
 
 GIB = 1024
 CELL1 = '11111111-1111-1111-1111-111111111111'
@@ -32,24 +33,7 @@ class SchedulerTestCase(testtools.TestCase):
 
 def make_flavor(**values):
     """A flavor of 1 vCPU, 512 MiB and 1 GiB, unless told otherwise."""
-    return flavor.Flavor(
-        **{
-            'id': 1,
-            'flavorid': '1',
-            'name': 'tiny',
-            'vcpus': 1,
-            'memory_mb': 512,
-            'root_gb': 1,
-            'ephemeral_gb': 0,
-            'swap': 0,
-            'rxtx_factor': 1.0,
-            'disabled': False,
-            'is_public': True,
-            'description': None,
-            'extra_specs': {},
-            **values,
-        }
-    )
+    return flavor.Flavor(**flavor_records.of(**{'name': 'tiny', **values}))
 
 
 def make_image(properties=None, **values):
