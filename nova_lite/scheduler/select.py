@@ -239,19 +239,23 @@ class _Selection:
         return None
 
     def _wanted(self, host: HostState) -> Iterable[shapes.AllocationRequest | None]:
-        """Return the allocation requests to try on a host: the first, or those with fit devices."""
+        """Return the allocation requests to try on a host: the first, or those with fit devices.
+
+        On a host that the request forces, the others are tried after these.
+        """
         if self.candidates is None:
             return (None,)
         offered = self.candidates.of(host.uuid)
         if not self.request.has_placed_devices:
             return offered[:1]
         fit = functools.partial(self._has_fit_devices, host)
-        return filter(fit, itertools.islice(offered, MOST_REQUESTS))
+        if not self.request.is_forced:
+            return filter(fit, itertools.islice(offered, MOST_REQUESTS))
+        tried = offered[:MOST_REQUESTS]
+        return itertools.chain(filter(fit, tried), itertools.filterfalse(fit, tried))
 
     def _has_fit_devices(self, host: HostState, wanted: shapes.AllocationRequest) -> bool:
         """Return whether the guest fits into a host with devices of an allocation request."""
-        if self.request.is_forced:
-            return True
         held = {uuid: part['resources'] for uuid, part in wanted['allocations'].items()}
         guest = self.request.guest
         rooms = placed_devices.Given(host.uuid, held).limit(host.rooms(), guest.ports)

@@ -251,16 +251,19 @@ class AlternatesTest(SelectTestCase):
         for choice in others:
             self.assertEqual({choice.host.uuid}, set(choice.request['allocations']))
 
-    def test_devices_that_are_free(self):
-        """A claim of a device that a guest holds already would be refused by the host."""
+    def placed(self, held=(), **values):
+        """The outcome of a request for one of two devices, as (its states, devices, Outcome).
+
+        held: numbers of the devices that guests hold; values: of the request spec
+        """
         devices = [
             pci.Device(f'0000:0{number}:00.0', '10de', '2330', resource_class='CUSTOM_GPU')
             for number in range(2)
         ]
-        held = topology.Held((), 'x', (('gpu', devices[0].address),))
+        part = topology.Held((), 'x', tuple(('gpu', devices[number].address) for number in held))
         numa = {
             'host': topology.Host((), devices=tuple(devices)).to_dict(),
-            'guests': {'guest': [held.to_dict()]},
+            'guests': {'guest': [part.to_dict()]},
         }
         states = [base.make_host(name, numa=numa) for name in 'ab']
         answer = base.make_answer(states)
@@ -274,21 +277,46 @@ class AlternatesTest(SelectTestCase):
             for state, each in zip(states, answer['allocation_requests'], strict=True)
             for device in devices
         ]
-        spec = base.make_spec()
+        spec = base.make_spec(**values)
         alias = {'name': 'gpu', 'count': 1, 'numa_policy': 'legacy'}
         spec.flavor.devices = [{**alias, 'specs': [{'resource_class': 'CUSTOM_GPU'}]}]
+        tried = []
+
+        def claim(_uuid, host, wanted):
+            tried.append(
+                next(
+                    number
+                    for number, device in enumerate(devices)
+                    if runtime.uuid_of(host.uuid, device.address) in wanted['allocations']
+                )
+            )
+            return not values or len(tried) == 2
+
         outcome = select.select(
             base.make_request(spec, placed_devices=True),
             states,
             candidates.Candidates(answer),
             manager.rules(self.conf),
-            claim=lambda *_: True,
+            claim=claim,
             rng=runtime.seeded_random(1),
         )
+        return devices, tried, outcome
+
+    def test_devices_that_guests_hold(self):
+        """A claim of a device that a guest holds already would be refused by the host."""
+        devices, _tried, outcome = self.placed(held=[0])
         for choice in (*outcome.chosen.values(), *next(iter(outcome.alternates.values()))):
             free = runtime.uuid_of(choice.host.uuid, devices[1].address)
             self.assertIn(free, choice.request['allocations'], choice.host)
         self.assertEqual(1, len(next(iter(outcome.alternates.values()))))
+        self.assertEqual({}, self.placed(held=[0, 1])[2].chosen)
+
+    def test_devices_of_a_forced_host(self):
+        """All candidates are tried, those with free devices first."""
+        for held in ([0], [0, 1]):
+            _devices, tried, outcome = self.placed(held=held, force_hosts=['b'])
+            self.assertEqual([1, 0] if held == [0] else [0, 1], tried)
+            self.assertEqual(['b'], [each.host.host for each in outcome.chosen.values()])
 
 
 class RebuildTest(SelectTestCase):
