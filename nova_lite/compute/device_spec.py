@@ -57,12 +57,17 @@ class Spec:
         """Return the device as guests can have it."""
         return dataclasses.replace(device, **self.values) if self.values else device
 
-    def place(self, device: pci.Device) -> pci.Device:
-        """Return the device as placement knows it. Placement does not know devices of ports."""
-        if device.for_ports:
+    def place(self, device: pci.Device, *, placed: bool) -> pci.Device:
+        """Return the device as aliases and placement know it. They do not know devices of ports.
+
+        placed: whether placement knows it
+        """
+        if device.for_ports or not (placed or self.resource_class or self.traits):
             return device
         found = self.resource_class or pci.class_of(device.vendor_id, device.product_id)
-        return dataclasses.replace(device, resource_class=found, traits=self.traits)
+        return dataclasses.replace(
+            device, resource_class=found, traits=self.traits, unplaced=not placed
+        )
 
 
 def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
@@ -93,7 +98,7 @@ def offered(
     """
     found = ((next((s for s in specs if s.fits(device)), None), device) for device in devices)
     offers = ((spec, spec.apply(device)) for spec, device in found if spec is not None)
-    return tuple(spec.place(device) if placed else device for spec, device in offers)
+    return tuple(spec.place(device, placed=placed) for spec, device in offers)
 
 
 def _spec(entry: dict[str, typing.Any]) -> Spec:

@@ -122,7 +122,7 @@ class Hardware:
 
     def placed(self, node: str) -> tuple[pci.Device, ...]:
         """Return the devices of a node that placement knows. It always knows virtual GPUs."""
-        return tuple(each for each in self._devices(node) if each.resource_class)
+        return tuple(each for each in self._devices(node) if each.is_placed)
 
     def _described(self, node: str) -> topology.Host | None:
         found = self._driver.get_topology(node)

@@ -11,8 +11,9 @@ OPTS: list[cfg.Opt] = [
         help='Name for PCI devices, to which the extra spec pci_passthrough:alias of a flavor refers, '
         'as a JSON object with the keys name, vendor_id, product_id, device_type (type-PCI, type-PF, '
         'type-VF or vdpa), numa_policy (required, legacy, preferred or socket), live_migratable (yes '
-        'or no), resource_class (in place of vendor_id and product_id) and traits (names with commas), or as a list of such objects. It may be given several times; definitions with the same '
-        'name are alternatives. Read by the compute API only.',
+        'or no), resource_class (in place of vendor_id and product_id) and traits (names with commas) of '
+        'device_spec, or as a list of such objects. It may be given several times; definitions with '
+        'the same name are alternatives. Read by the compute API only.',
     ),
     cfg.MultiStrOpt(
         'device_spec',
@@ -25,7 +26,9 @@ OPTS: list[cfg.Opt] = [
         'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
         'and function), physical_network (a name, or null for networks without a physical one: ports '
         'of these networks can have the devices), trusted, remote_managed and live_migratable (each '
-        'yes or no), resource_class and traits (names with commas, for report_in_placement), or a list of such objects. It may be given several times. Unset: all devices of the profile. An empty list: none.',
+        'yes or no), resource_class and traits (names with commas, for placement and for aliases), or a '
+        'list of such objects. It may be given several times. Unset: all devices of the profile. An '
+        'empty list: none.',
     ),
     cfg.BoolOpt(
         'report_in_placement',

@@ -79,7 +79,7 @@ class Given:
 
 def _key(node: str, device: pci.Device) -> tuple[str, str] | None:
     """Return (provider, resource class) of a device of a node; None if placement lacks it."""
-    if device.resource_class is None:
+    if device.resource_class is None or not device.is_placed:
         return None
     return runtime.uuid_of(node, device.provider), device.resource_class
 

@@ -18,7 +18,7 @@ MDEV = 'mdev'
 
 
 # Fields of devices for placement, and for ports.
-OF_PLACEMENT = 'resource_class', 'traits'
+OF_PLACEMENT = 'resource_class', 'traits', 'unplaced'
 OF_PORTS = 'for_ports', 'physical_network', 'trusted', 'remote_managed', 'card_serial_number'
 
 
@@ -44,7 +44,8 @@ class Device:
     trusted: whether it may be trusted to change its address
     remote_managed: whether the network service manages it from another machine
     card_serial_number: that of its card, if it is known
-    resource_class, traits: those by which placement knows it, if placement does
+    resource_class, traits: those by which aliases and placement know it
+    unplaced: whether placement does not know a device with a resource class
     mdev_types: the types of virtual GPUs that it can offer. Only drivers know it
     """
 
@@ -62,7 +63,13 @@ class Device:
     card_serial_number: str | None = None
     resource_class: str | None = None
     traits: tuple[str, ...] = ()
+    unplaced: bool = False
     mdev_types: tuple[MdevType, ...] = ()
+
+    @property
+    def is_placed(self) -> bool:
+        """Return whether placement knows the device."""
+        return self.resource_class is not None and not self.unplaced
 
     @property
     def provider(self) -> str:

@@ -1,5 +1,6 @@
 """[pci]device_spec: which devices of a host guests can have."""
 
+import dataclasses
 import json
 
 import testtools
@@ -78,8 +79,13 @@ class DeviceSpecTest(testtools.TestCase):
         self.assertEqual(gpu, pci.Device.from_dict(json.loads(json.dumps(gpu.to_dict()))))
         # Ports do not ask placement for their devices.
         self.assertEqual([None, None], [device.resource_class for device in others])
-        names = {each.resource_class for each in device_spec.offered(DEVICES, specs)}
-        self.assertEqual({None}, names)
+        # Aliases know the class and the traits without placement as well.
+        named, *others = device_spec.offered(DEVICES, specs)
+        self.assertEqual(dataclasses.replace(gpu, unplaced=True), named)
+        self.assertEqual([False, False], [device.is_placed for device in (named, others[0])])
+        self.assertEqual(named, pci.Device.from_dict(json.loads(json.dumps(named.to_dict()))))
+        self.assertEqual([None, None], [device.resource_class for device in others])
+        self.assertEqual(DEVICES, offered({'live_migratable': 'no'}))
         found = device_spec.offered(DEVICES, device_spec.parse([]), placed=True)
         expected = ['CUSTOM_PCI_10DE_2330', 'CUSTOM_PCI_15B3_1021', 'CUSTOM_PCI_15B3_101E']
         self.assertEqual(expected, [device.resource_class for device in found])

@@ -65,6 +65,9 @@ class HardwareTest(testtools.TestCase):
             found = device_allocations.nested_providers(made.placed('node'))
             totals = [total['total'] for each in found for total in each.inventories.values()]
             self.assertEqual(expected, totals)
+        named = self.hardware(card, device_spec=['{"vendor_id": "10de", "resource_class": "gpu"}'])
+        self.assertEqual((), named.placed('node'))
+        self.assertEqual('CUSTOM_GPU', named.nodes('node').devices[0].resource_class)
         first = '{"address": "0000:20:01.0", "traits": "a"}'
         self.assertRaises(
             hardware.InvalidPlacement, self.hardware, card, placed=True,
