@@ -52,9 +52,12 @@ def require(info: Info) -> None:
         raise Refused()
 
 
-def locking(query: Query) -> Query:
-    """Return a query that locks its rows until the end of the transaction."""
-    return query.with_for_update().execution_options(**{_LOCKS: True})
+def locking(query: Query, *, shared: bool = False) -> Query:
+    """Return a query that locks its rows until the end of the transaction.
+
+    shared: whether other transactions may lock them so at the same time
+    """
+    return query.with_for_update(read=shared).execution_options(**{_LOCKS: True})
 
 
 def is_needed(context: typing.Any) -> bool:

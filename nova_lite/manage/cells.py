@@ -37,6 +37,9 @@ COLUMNS = {
     'database_connection': 'Database Connection',
     'disabled': 'Disabled',
 }
+# Codes of `delete_cell`, and what has been mapped to the cell since the command has looked.
+HOSTS, SERVERS = 2, 3
+MAPPED = {HOSTS: 'Hosts', SERVERS: 'Servers'}
 
 
 class Clash(exception.Invalid):
@@ -194,10 +197,10 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
             'have been deleted in the cell. Run `db archive_deleted_rows` to drop them.'
         )
         return 4
-    if not deployment.api_db.write(_delete, cell, uuids):
-        print(f'Servers were mapped to cell with uuid {cell.uuid} meanwhile.')
-        return 3
-    return 0
+    meanwhile = deployment.api_db.write(_delete, cell, uuids, force=args.force)
+    if meanwhile:
+        print(f'{MAPPED[meanwhile]} were mapped to cell with uuid {cell.uuid} meanwhile.')
+    return meanwhile
 
 
 # ---- parts ------------------------------------------------------------------
@@ -278,12 +281,21 @@ def _mapped(connection: sa.Connection, cell_id: int) -> list[str]:
     )
 
 
-def _delete(connection: sa.Connection, cell: cells_module.Cell, uuids: list[str]) -> bool:
-    """Delete a cell with its mappings. Return False if other servers than `uuids` have any."""
+def _delete(
+    connection: sa.Connection, cell: cells_module.Cell, uuids: list[str], *, force: bool
+) -> int:
+    """Delete a cell with its mappings. Return 0, or what has been mapped to it: see MAPPED.
+
+    uuids: servers whose mappings are deleted; force: whether those of hosts are
+    """
+    stamps.bump(connection, stamps.CELLS)
+    # Nothing is mapped to the cell from here on: see cell_mappings.hold.
+    rows.lock(connection, cell_mappings.TABLE, uuid=cell.uuid)
+    if host_mappings.every(connection, cell.id) and not force:
+        return HOSTS
     if set(_mapped(connection, cell.id)) - set(uuids):
-        return False
+        return SERVERS
     for table in (instance_mappings.TABLE, host_mappings.TABLE):
         connection.execute(table.delete().where(table.c.cell_id == cell.id))
     cell_mappings.destroy(connection, cell.uuid)
-    stamps.bump(connection, stamps.CELLS)
-    return True
+    return 0

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db import rows
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -84,19 +85,30 @@ def delete_host(deployment: command.Deployment, args: command.Args) -> int:
     if mapping.cell_id != cell.id:
         print(f'The host {args.host} was not found in the cell {cell.uuid}.')
         return 3
-    if cell.db.read(instances.count_on, [args.host]):
+    # Refused before a discovery can find the host unmapped; decided in `_unmap`.
+    occupied = cell.db.read(instances.count_on, [args.host])
+    if not occupied:
+        cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
+    if occupied or not deployment.api_db.write(_unmap, args.host, cell):
+        cell.db.write(compute_nodes.set_mapped, [args.host])
         print(f'There are instances on the host {args.host}.')
         return 4
-    cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
-    deployment.api_db.write(_unmap, args.host)
     # A discovery between the two writes has found the mapping, and marked the host as mapped.
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
     return 0
 
 
-def _unmap(connection: sa.Connection, host: str) -> None:
+def _unmap(connection: sa.Connection, host: str, cell: cells_module.Cell) -> bool:
+    """Delete the mapping of a host. Return False if there are servers on the host.
+
+    A build writes the record of its server to the cell before it holds the mapping of the host.
+    """
+    rows.lock(connection, host_mappings.TABLE, host=host)
+    if cell.db.read(instances.count_on, [host]):
+        return False
     host_mappings.destroy(connection, host)
     stamps.bump(connection, stamps.HOSTS)
+    return True
 
 
 # ---- a first cell -------------------------------------------------------------

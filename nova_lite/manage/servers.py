@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite.db import rows
+from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
 from nova_lite.manage import cells
@@ -120,6 +121,7 @@ def _missing(connection: sa.Connection, servers: Sequence[rows.Row]) -> list[row
 
 
 def _map(connection: sa.Connection, cell_id: int, servers: Sequence[rows.Row]) -> None:
+    cell_mappings.hold(connection, cell_id)
     instance_mappings.create(
         connection,
         [

@@ -190,9 +190,12 @@ class Build:
                 self._lost(uuid, cell, 'another super-conductor reserved the cell for it')
                 continue
             try:
-                self.world.api_db.write(self._map, uuid, cell.id)
+                self.world.api_db.write(self._map, uuid, cell.id, choice[0].service_host)
             except exception.StateChanged as error:
                 self._lost(uuid, cell, error)
+                continue
+            except (exception.CellMappingNotFound, exception.HostMappingNotFound) as error:
+                self._start_over(cell, {uuid: choice}, error)
                 continue
             self._cast(compute, created[uuid], choice)
 
@@ -261,10 +264,17 @@ class Build:
         devices = children.block_devices(connection, chosen)
         return {row.uuid: (row, devices.get(row.uuid, [])) for row in found}
 
-    def _map(self, connection: sa.Connection, uuid: str, cell_id: int) -> None:
-        """Map the server to the cell and delete its build request: the pivot."""
+    def _map(
+        self, connection: sa.Connection, uuid: str, cell_id: int, host: str | None = None
+    ) -> None:
+        """Map the server to the cell and delete its build request: the pivot.
+
+        host: which is about to build the server, and has to be mapped to the cell
+        """
         build_requests.drop(connection, uuid, self.requests[uuid].epoch)
         instance_mappings.place(connection, uuid, cell_id)
+        if host is not None:
+            host_mappings.hold(connection, host, cell_id)
 
     def _lost(self, uuid: str, cell: deployment.Cell, reason: object) -> None:
         """Handle a lost pivot: the server was deleted, or another builder has taken it over."""

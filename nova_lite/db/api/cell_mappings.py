@@ -27,6 +27,15 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
     return rows.get(connection, TABLE, exception.CellMappingNotFound(cell=uuid), uuid=uuid)
 
 
+def hold(connection: sa.Connection, cell_id: int) -> None:
+    """Keep a cell from being deleted until the transaction ends. Raise CellMappingNotFound.
+
+    cell_id: id of the mapping, which is about to be written to another row
+    """
+    if rows.share(connection, TABLE, id=cell_id) is None:
+        raise exception.CellMappingNotFound(cell=cell_id)
+
+
 def update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
     """Change columns of a cell; raises CellMappingNotFound."""
     get(connection, uuid)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.db import rows
+from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import models
 
 TABLE = models.HostMapping.__table__
@@ -16,7 +17,8 @@ _KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
 def create_missing(connection: sa.Connection, cell_id: int, hosts: Collection[str]) -> list[str]:
-    """Map the hosts that have no mapping. Return these hosts."""
+    """Map the hosts that have no mapping. Return these hosts. Raise CellMappingNotFound."""
+    cell_mappings.hold(connection, cell_id)
     known = set(connection.scalars(_KNOWN, {'hosts': list(hosts)}))
     new = [host for host in hosts if host not in known]
     rows.insert(connection, TABLE, [{'cell_id': cell_id, 'host': host} for host in new])
@@ -26,6 +28,12 @@ def create_missing(connection: sa.Connection, cell_id: int, hosts: Collection[st
 def get(connection: sa.Connection, host: str) -> rows.Row:
     """Return one mapping. Raise HostMappingNotFound."""
     return rows.get(connection, TABLE, exception.HostMappingNotFound(host=host), host=host)
+
+
+def hold(connection: sa.Connection, host: str, cell_id: int) -> None:
+    """Keep a host mapped to a cell until the transaction ends. Raise HostMappingNotFound."""
+    if rows.share(connection, TABLE, host=host, cell_id=cell_id) is None:
+        raise exception.HostMappingNotFound(host=host)
 
 
 def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[rows.Row]:

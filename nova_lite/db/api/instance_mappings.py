@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.db import rows
+from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import models
 from nova_lite.dialects import execute
 
@@ -75,7 +76,11 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
 
 
 def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
-    """Map the server to a cell. Raise StateChanged if it is in a cell already."""
+    """Map the server to a cell.
+
+    Raise StateChanged if it is in a cell already, CellMappingNotFound if the cell was deleted.
+    """
+    cell_mappings.hold(connection, cell_id)
     rows.swap(
         connection,
         TABLE,
@@ -87,7 +92,8 @@ def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
 
 
 def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: int) -> None:
-    """Move a server to another cell: the pivot of a cross-cell move."""
+    """Move a server to another cell: the pivot of a cross-cell move. Raises as `place`."""
+    cell_mappings.hold(connection, to_cell_id)
     rows.swap(
         connection,
         TABLE,

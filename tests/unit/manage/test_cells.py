@@ -1,9 +1,12 @@
 """cell_v2: cells, hosts and where servers are."""
 
+import contextlib
+import functools
 import json
 
 import fixtures
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
@@ -12,6 +15,8 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle import discovery
+from nova_lite.manage import servers
 from tests.unit.manage import base
 
 NOWHERE = runtime.new_uuid()
@@ -24,6 +29,19 @@ class CellTest(base.ManageTest):
 
     def cell(self, verb, *argv, code=0):
         return self.run_verb('cell_v2', verb, *argv, code=code)
+
+    @contextlib.contextmanager
+    def meanwhile(self, name, act):
+        """Do something before the next transaction of a function with this name."""
+        write, left = transactions.Database.write, [act]
+
+        def do(database, function, *args, **more):
+            if getattr(function, '__name__', '') == name and left:
+                left.pop()()
+            return write(database, function, *args, **more)
+
+        with fixtures.MonkeyPatch('nova_lite.db.transactions.Database.write', do):
+            yield
 
     def second(self, name='cell2'):
         """Another cell; returns its uuid."""
@@ -173,6 +191,34 @@ class CellsTest(CellTest):
         self.assertIn('cell1', self.cells())
         self.cell('verify_instance', '--uuid', mapped[0])
 
+    def test_delete_while_hosts_are_discovered(self):
+        """The discovery ends after the command has looked for hosts."""
+        self.add_host('h1')
+        with self.meanwhile('_delete', lambda: self.cell('discover_hosts')):
+            told = self.cell('delete_cell', '--cell_uuid', self.cell_uuid, code=2)
+        self.assertIn('Hosts were mapped', told)
+        self.assertIn('cell1', self.cells())
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force')
+        self.assertEqual([], self.api_db.read(host_mappings.every))
+
+    def test_what_is_mapped_to_a_deleted_cell(self):
+        """Commands that have read the cell before it was deleted map nothing to it."""
+        row = self.local.read(instances.get, self.add_server())
+        for name, function, what in (
+            ('one', discovery._map, ['h1']),
+            ('two', servers._map, [row]),
+        ):
+            uuid = self.second(name)
+            cell_id = self.cells()[name].id
+            with self.meanwhile('_map', functools.partial(self.delete, uuid)):
+                write = self.api_db.write
+                self.assertRaises(exception.CellMappingNotFound, write, function, cell_id, what)
+        self.assertEqual([], self.api_db.read(host_mappings.every))
+        self.assertEqual([], self.api_db.read(instance_mappings.of, [row.uuid]))
+
+    def delete(self, uuid):
+        self.cell('delete_cell', '--cell_uuid', uuid)
+
 
 class HostsTest(CellTest):
     def test_discover(self):
@@ -213,17 +259,19 @@ class HostsTest(CellTest):
         """The host can be discovered again, as after any deletion of its mapping."""
         self.add_host('h1')
         self.cell('discover_hosts')
-        write = transactions.Database.write
-
-        def meanwhile(database, function, *args, **more):
-            if getattr(function, '__name__', '') == '_unmap':
-                self.cell('discover_hosts')
-            return write(database, function, *args, **more)
-
-        with fixtures.MonkeyPatch('nova_lite.db.transactions.Database.write', meanwhile):
+        with self.meanwhile('_unmap', lambda: self.cell('discover_hosts')):
             self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1')
         self.assertEqual([], self.api_db.read(host_mappings.every))
         self.cell('discover_hosts', '--strict')
+
+    def test_delete_while_a_server_comes(self):
+        """Its record is written after the command has looked for servers."""
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        with self.meanwhile('_unmap', lambda: self.add_server(host='h1')):
+            self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=4)
+        self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
+        self.assertEqual([], self.local.read(compute_nodes.unmapped))
 
 
 class SetupTest(base.ManageTest):
