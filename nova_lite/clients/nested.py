@@ -24,6 +24,7 @@ class Nested:
 
     name: without the node's name; parent: name of an earlier one, or None
     separator: the character between the two names
+    keeps_reserved: whether the reserved amounts in placement stay
     keeps_traits: whether the traits that operators add stay
     """
 
@@ -32,6 +33,7 @@ class Nested:
     traits: frozenset[str] = frozenset()
     parent: str | None = None
     separator: str = ':'
+    keeps_reserved: bool = False
     keeps_traits: bool = False
 
 
@@ -45,7 +47,12 @@ class Providers(typing.Protocol):
     ) -> providers.Provider: ...
 
     def set_inventories(
-        self, ctxt: session.Ctxt, uuid: str, wanted: providers.Inventories
+        self,
+        ctxt: session.Ctxt,
+        uuid: str,
+        wanted: providers.Inventories,
+        *,
+        keep_reserved: bool = False,
     ) -> int: ...
 
     def set_traits(self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str]) -> int: ...
@@ -87,7 +94,9 @@ def keep(
 
 def _set_inventories(placement: Providers, ctxt: session.Ctxt, uuid: str, wanted: Nested) -> None:
     try:
-        placement.set_inventories(ctxt, uuid, wanted.inventories)
+        placement.set_inventories(
+            ctxt, uuid, wanted.inventories, keep_reserved=wanted.keeps_reserved
+        )
     except exception.ProviderConflict:
         raise
     except exception.Conflict as error:

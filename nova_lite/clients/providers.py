@@ -160,6 +160,7 @@ class Providers:
         *,
         generation: int | None = None,
         keep_ratios: Container[str] = (),
+        keep_reserved: bool = False,
     ) -> int:
         """Replace the provider's inventories, if they differ.
 
@@ -167,12 +168,20 @@ class Providers:
         generation:  the provider's, when its inventories are known to differ
         keep_ratios: resource classes whose allocation ratio in placement, if any, is kept, because
                      an operator may have set it
+        keep_reserved: whether the reserved amounts in placement, if any, are kept
         Returns the provider's generation. Raises Conflict if a class in use would be removed.
         """
 
         def change(current: Inventories) -> Inventories:
             return {
-                name: _inventory(values, current.get(name), keep=name in keep_ratios)
+                name: _inventory(
+                    values,
+                    current.get(name),
+                    keep=[
+                        *(['allocation_ratio'] if name in keep_ratios else ()),
+                        *(['reserved'] if keep_reserved else ()),
+                    ],
+                )
                 for name, values in wanted.items()
             }
 
@@ -318,9 +327,9 @@ def _first(answer: tuple[Part, int], *, then: Read[Part]) -> Read[Part]:
     return lambda ctxt, uuid: answers.pop() if answers else then(ctxt, uuid)
 
 
-def _inventory(values: Inventory, current: Inventory | None, *, keep: bool) -> Inventory:
-    """Return an inventory with every field; `keep` the current allocation ratio if there is one."""
+def _inventory(values: Inventory, current: Inventory | None, *, keep: Iterable[str]) -> Inventory:
+    """Return an inventory with every field. keep: fields whose current values stay, if any"""
     full = {**INVENTORY_DEFAULTS, **values}
-    if keep and current is not None:
-        full['allocation_ratio'] = current['allocation_ratio']
+    if current is not None:
+        full |= {name: current[name] for name in keep}
     return full

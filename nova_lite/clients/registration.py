@@ -61,6 +61,7 @@ class Providers(typing.Protocol):
         *,
         generation: int | None = None,
         keep_ratios: Collection[str] = (),
+        keep_reserved: bool = False,
     ) -> int: ...
 
     def set_traits(

@@ -116,6 +116,7 @@ def claim(
         _claim(site, node, instance.uuid, wanted=wanted, guest=guest, given=given)
     if guest.devices:
         device_allocations.heal(site, node, instance, guest, given=given)
+        device_allocations.use_up(site, node, instance, guest)
 
 
 def _claim(

@@ -8,6 +8,7 @@ from oslo_log import log
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.clients import holdings
 from nova_lite.clients import nested
 from nova_lite.clients import placement as placements
@@ -32,8 +33,18 @@ def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
         }
         # As in Nova, operators give traits to the providers of physical GPUs.
         virtual = own[0].kind == pci.MDEV
-        traits = frozenset(own[0].traits if virtual else (*TRAITS, *own[0].traits))
-        found.append(nested.Nested(name, inventories, traits, separator='_', keeps_traits=virtual))
+        once = own[0].one_time_use
+        ours = () if virtual else (*TRAITS, *((os_traits.HW_PCI_ONE_TIME_USE,) if once else ()))
+        found.append(
+            nested.Nested(
+                name,
+                inventories,
+                frozenset((*ours, *own[0].traits)),
+                separator='_',
+                keeps_reserved=once,
+                keeps_traits=virtual,
+            )
+        )
     return found
 
 
@@ -86,6 +97,26 @@ def heal(
         raise exception.NoCapacity(reason=f'placement does not offer the devices of {node}')
 
 
+def use_up(
+    site: site.Site, node: str, instance: objects.Instance, guest: constraints.Constraints
+) -> None:
+    """Reserve the devices for one use that a guest has claimed. No other guest gets them."""
+    if any(device.one_time_use for device in site.hardware.placed(node)):
+        _use_up(site, node, site.claims.devices(node, instance.uuid, guest.request))
+
+
+def _use_up(site: site.Site, node: str, addresses: Collection[str]) -> None:
+    provider = site.inventory.provider(node)
+    for device in site.hardware.placed(node):
+        if provider and device.one_time_use and device.address in addresses:
+            inventory: providers.Inventory = {'total': 1, 'max_unit': 1, 'reserved': 1}
+            site.placement.providers.set_inventories(
+                context.admin(),
+                runtime.uuid_of(provider, device.provider),
+                {device.resource_class or '': inventory},
+            )
+
+
 def heal_guests(site: site.Site, node: str) -> None:
     """Allocate the devices of guests that got them before placement knew the devices of a node.
 
@@ -107,9 +138,17 @@ def heal_guests(site: site.Site, node: str) -> None:
         numa = guest.spec.numa
         if guest.role is model.Role.RESIDENT and numa is not None:
             addresses = {address for _name, address in numa.devices}
+            _use_up_again(site, node, addresses)
             missing = placed_devices.allocations(provider, devices, addresses)
             if missing:
                 _heal_guest(site, guest.uuid, node=provider, known=known, missing=missing)
+
+
+def _use_up_again(site: site.Site, node: str, addresses: Collection[str]) -> None:
+    try:
+        _use_up(site, node, addresses)
+    except exception.NovaLiteError as error:
+        LOG.warning('Cannot reserve the PCI devices for one use of node %s: %s', node, error)
 
 
 def _heal_guest(

@@ -22,9 +22,11 @@ _ADDRESS = re.compile(r'([0-9a-fA-F*]+):([0-9a-fA-F*]+):([0-9a-fA-F*]+)\.([0-7*]
 # The parts of an address, and the greatest number of each.
 _PARTS = {'domain': 0xFFFF, 'bus': 0xFF, 'slot': 0x1F, 'function': 0x7}
 _PHYSICAL = 'physical_network'
-_TRUTHS = 'live_migratable', 'trusted', 'remote_managed'
+_TRUTHS = 'live_migratable', 'trusted', 'remote_managed', 'one_time_use'
+# Whether the hypervisor takes a device from its host. Simulated hosts do in any case.
+_MANAGED = 'managed'
 _PLACED = 'resource_class', 'traits'
-_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS, *_PLACED)
+_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS, _MANAGED, *_PLACED)
 
 
 class PciConfigInvalidSpec(exception.Invalid):
@@ -123,12 +125,13 @@ def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:
         if not (network is None or (isinstance(network, str) and network)):
             raise PciConfigInvalidSpec(reason=f'{_PHYSICAL} {network!r} is not a name or null')
         found = {'for_ports': True, _PHYSICAL: network}
-    for key in _TRUTHS:
+    for key in (*_TRUTHS, _MANAGED):
         if key in entry:
             try:
                 found[key] = strutils.bool_from_string(entry[key], strict=True)
             except ValueError as error:
                 raise PciConfigInvalidSpec(reason=f"Cannot parse tag '{key}': {error}") from None
+    found.pop(_MANAGED, None)
     return found
 
 

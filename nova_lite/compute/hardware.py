@@ -112,6 +112,10 @@ class Hardware:
 
     def _check_placed(self, node: str) -> None:
         """Raise InvalidPlacement if placement cannot have the devices of a card."""
+        for device in self._devices(node):
+            if device.one_time_use and not (device.is_placed and device.kind in (pci.PCI, pci.PF)):
+                reason = 'one_time_use needs a device of type-PCI or type-PF in placement'
+                raise InvalidPlacement(address=device.address, node=node, reason=reason)
         for address, own in pci.by_provider(self.placed(node)).items():
             if len({device.parent for device in own}) > 1:
                 reason = 'device_spec has both the card and its functions'

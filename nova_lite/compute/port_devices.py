@@ -17,10 +17,10 @@ def profiles(site: site.Site, node: str, guest: str) -> dict[str, model.Json]:
     if not claimed:
         return {}
     host = site.hardware.nodes(node)
-    return {port: _profile(host, address) for port, address in claimed.items()}
+    return {port: _profile(node, host, address) for port, address in claimed.items()}
 
 
-def _profile(host: topology.Host, address: str) -> model.Json:
+def _profile(node: str, host: topology.Host, address: str) -> model.Json:
     devices = {device.address: device for device in host.devices}
     found: model.Json = {port_devices.SLOT: address}
     device = devices.get(address)
@@ -32,6 +32,7 @@ def _profile(host: topology.Host, address: str) -> model.Json:
         found['card_serial_number'] = device.card_serial_number
         if device.parent:
             found['vf_num'] = _number(devices, device)
+            found['pf_mac_address'] = pci.mac_address(node, device.parent)
     return found
 
 

@@ -25,8 +25,8 @@ OPTS: list[cfg.Opt] = [
         help='PCI devices of the hosts that servers can have, as a JSON object with the keys vendor_id, '
         'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
         'and function), physical_network (a name, or null for networks without a physical one: ports '
-        'of these networks can have the devices), trusted, remote_managed and live_migratable (each '
-        'yes or no), resource_class and traits (names with commas, for placement and for aliases), or a '
+        'of these networks can have the devices), trusted, remote_managed, live_migratable, one_time_use and '
+        'managed (each yes or no; managed has no effect), resource_class and traits (names with commas, for placement and for aliases), or a '
         'list of such objects. It may be given several times. Unset: all devices of the profile. An '
         'empty list: none.',
     ),

@@ -22,7 +22,7 @@ ACCELERATORS = frozenset(('accelerator-direct', 'accelerator-direct-physical'))
 # Keys of the profile of a binding.
 SLOT = 'pci_slot'
 KEYS = (
-    SLOT, 'pci_vendor_info', 'physical_network', 'card_serial_number', 'vf_num',
+    SLOT, 'pci_vendor_info', 'physical_network', 'card_serial_number', 'vf_num', 'pf_mac_address',
 )  # fmt: skip
 
 

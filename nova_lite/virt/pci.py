@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from collections.abc import Iterable
 import dataclasses
+import hashlib
 import re
 from typing import Any
 from typing import Self
@@ -18,7 +19,7 @@ MDEV = 'mdev'
 
 
 # Fields of devices for placement, and for ports.
-OF_PLACEMENT = 'resource_class', 'traits', 'unplaced'
+OF_PLACEMENT = 'resource_class', 'traits', 'unplaced', 'one_time_use'
 OF_PORTS = 'for_ports', 'physical_network', 'trusted', 'remote_managed', 'card_serial_number'
 
 
@@ -46,6 +47,7 @@ class Device:
     card_serial_number: that of its card, if it is known
     resource_class, traits: those by which aliases and placement know it
     unplaced: whether placement does not know a device with a resource class
+    one_time_use: whether it stays reserved in placement after a guest has got it
     mdev_types: the types of virtual GPUs that it can offer. Only drivers know it
     """
 
@@ -64,6 +66,7 @@ class Device:
     resource_class: str | None = None
     traits: tuple[str, ...] = ()
     unplaced: bool = False
+    one_time_use: bool = False
     mdev_types: tuple[MdevType, ...] = ()
 
     @property
@@ -135,6 +138,12 @@ def _normalized(name: str, standard: Collection[str]) -> str:
     if upper in standard:
         return upper
     return 'CUSTOM_' + re.sub('[^A-Z0-9_]', '_', upper.removeprefix('CUSTOM_'))
+
+
+def mac_address(node: str, address: str) -> str:
+    """Return the MAC address of a network card of a node. It is locally administered."""
+    digest = hashlib.sha256(f'{node} {address}'.encode()).hexdigest()
+    return ':'.join(('02', *(digest[at : at + 2] for at in range(0, 10, 2))))
 
 
 def without(devices: tuple[Device, ...], held: Collection[str]) -> tuple[Device, ...]:

@@ -3,6 +3,7 @@
 import json
 import typing
 
+from nova_lite import context
 from tests.functional import test_pci
 from tests.sim.cases import loading
 
@@ -106,3 +107,52 @@ class CrossCellTest(test_pci.PlacementCase):
             self.assertEqual({'cell1-host1': 1}, self.allocated(migration))
             self.end_resize(server, action, status)
             self.has(server, 1 if status == 202 else 2)
+
+
+class OneTimeUseTest(test_pci.PlacementCase):
+    """No other server gets a device that a server has had, until an operator releases it."""
+
+    settings = {
+        **test_pci.PlacementCase.settings,
+        'hosts': 1,
+        'options': {
+            'pci': {
+                **test_pci.PLACED,
+                'alias': json.dumps({'name': 'gpu', 'resource_class': 'GPU'}),
+                'device_spec': json.dumps(
+                    {'vendor_id': '10de', 'resource_class': 'gpu', 'one_time_use': 'yes'}
+                ),
+            },
+            'filter_scheduler': {**test_pci.FILTERS, 'pci_in_placement': True},
+            'DEFAULT': OneHostCase.DEFAULT,
+        },
+    }
+
+    def test_devices_stay_reserved(self):
+        server = self.cloud.boot(flavor='gpu')
+        self.has(server, 1)
+        # The move of its allocation and the restart keep the device.
+        self.flavor('same', 'gpu:1', cpu_policy='shared')
+        self.moving.resize(server, 'same')
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+        self.end_resize(server, 'revertResize', 202)
+        self.has(server, 1)
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.cloud.restart()
+        self.cloud.boot('two', flavor='two', status='ERROR')
+        self.has(self.cloud.boot('one', flavor='gpu'), 1)
+        self.cloud.boot('more', flavor='gpu', status='ERROR')
+        self.release()
+        self.has(self.cloud.boot('again', flavor='gpu'), 1)
+
+    def release(self):
+        """Release the devices that no server has, as an operator."""
+        providers = self.moving.world.placement.providers
+        for each in providers.list(context.admin()):
+            inventories, _generation = providers.inventories(context.admin(), each.uuid)
+            found = inventories.get('CUSTOM_GPU')
+            if found is not None:
+                self.assertEqual(1, found['reserved'])
+                inventories = {'CUSTOM_GPU': {**found, 'reserved': 0}}
+                providers.set_inventories(context.admin(), each.uuid, inventories)

@@ -16,8 +16,8 @@ DEVICES = GPU, CARD, FUNCTION
 INVALID = (
     '{bad', '1', '[1]', {'vendor_id': '10de1'}, {'vendor_id': 'zzzz'}, {'address': '*:0g:00.*'},
     {'address': '*:1ff:00.*'}, {'address': {'bus': '('}}, {'address': {'slots': '1'}},
-    {'live_migratable': 'x'}, {'physical_network': ''}, {'trusted': '?'}, {'one_time_use': 'yes'},
-    {'devname': 'eth0'}, {'resource_class': 1}, {'traits': ['A']},
+    {'live_migratable': 'x'}, {'physical_network': ''}, {'trusted': '?'}, {'one_time_use': '1x'},
+    {'managed': 'maybe'}, {'devname': 'eth0'}, {'resource_class': 1}, {'traits': ['A']},
 )  # fmt: skip
 
 

@@ -68,6 +68,18 @@ class HardwareTest(testtools.TestCase):
         named = self.hardware(card, device_spec=['{"vendor_id": "10de", "resource_class": "gpu"}'])
         self.assertEqual((), named.placed('node'))
         self.assertEqual('CUSTOM_GPU', named.nodes('node').devices[0].resource_class)
+        once = '{"vendor_id": "%s", "one_time_use": "yes"}'
+        (provider,) = device_allocations.nested_providers(
+            self.hardware(card, placed=True, device_spec=[once % '10de']).placed('node')
+        )
+        self.assertIn('HW_PCI_ONE_TIME_USE', provider.traits)
+        self.assertTrue(provider.keeps_reserved)
+        for vendor, placed in (('10de', False), ('15b3', True)):
+            refused = self.assertRaises(
+                hardware.InvalidPlacement, self.hardware, card, placed=placed,
+                device_spec=[once % vendor],
+            )  # fmt: skip
+            self.assertIn('one_time_use needs', str(refused))
         first = '{"address": "0000:20:01.0", "traits": "a"}'
         self.assertRaises(
             hardware.InvalidPlacement, self.hardware, card, placed=True,
