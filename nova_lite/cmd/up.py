@@ -163,7 +163,7 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         help='start a compute process for each host of a cloud with --bus, so that '
         '`nova-lite daemon kill compute.HOST` loses one host; each takes about 100 MB',
     )
-    parser.add_argument('--lab', action='store_true', help='let the live page inject faults')
+    parser.add_argument('--lab', action='store_true', help='let the live page change the cloud')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.resources
 import json
-import os
 
 import requests
 from selenium.webdriver.common import keys
@@ -21,8 +20,6 @@ extends: instant
 hosts: [{match: '*', live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 30}}]
 """
 SCRIPT = '<script>run()</script>'
-# The directory to which pictures of the page are written, if it is set.
-PICTURES = 'NOVA_LITE_TEST_PICTURES'
 PHONE = 360, 740
 # The page with its scripts and styles, without compression.
 MOST_BYTES = 300_000
@@ -88,7 +85,7 @@ class LivePageInBrowserTest(base.CloudTest):
             "/[1-9]\\d*(\\.\\d)?% of memory/.test(document.querySelector('#moves .rows').innerText)",
             'progress',
         )
-        self.take_picture(browser, 'live-page')
+        browser.take_picture('live-page')
         # Rows that change keep the focus.
         browser.run("document.querySelector('#sagas .row').focus()")
         self.assertEqual([], browser.violations())
@@ -277,7 +274,7 @@ class LivePageInBrowserTest(base.CloudTest):
             followed[name] = self.links(browser, 'dialog')
             self.assertEqual([], browser.violations(), name)
             if name == 'openServer':
-                self.take_picture(browser, 'live-page-server')
+                browser.take_picture('live-page-server')
                 self.see_why(browser)
         browser.run("document.querySelector('dialog').close()")
         self.assertEqual([1, 2, 1, 1, 1], list(map(len, followed.values())), followed)
@@ -301,7 +298,3 @@ class LivePageInBrowserTest(base.CloudTest):
             link.removeprefix(self.url)
             for link in browser.run(f'return {listed}.map((each) => each.href)')
         ]
-
-    def take_picture(self, browser, name):
-        if PICTURES in os.environ:
-            browser.driver.save_screenshot(os.path.join(os.environ[PICTURES], f'{name}.png'))

@@ -11,6 +11,7 @@ from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import audits
 from nova_lite.lab.launcher import decisions
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import server_actions
 from nova_lite.lab.page import app
 from nova_lite.lab.page import details
 from nova_lite.lab.page import lab
@@ -44,8 +45,9 @@ class LivePage:
             self._page.renew(details.Source(reader, self._show_faults, last_audit, why))
 
     def open_lab(self, control: endpoint.Endpoint) -> None:
-        """Add the switches to the page, if the settings request them."""
+        """Add the switches to the page, if the settings request them. control: not open yet"""
         if self._page is not None and self._places.lab_secret is not None:
+            server_actions.ServerActions(self._places.clouds_path).add(control)
             self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
 
     def end(self) -> Callable[[], None]:

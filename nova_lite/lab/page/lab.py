@@ -1,8 +1,9 @@
 """The switches of the live page of a cloud of `nova-lite up --lab`.
 
-They inject faults and remove them. A request must come from the page of the cloud itself:
-it needs its Origin, and the secret that only the owner of the cloud can read: it is in the URL
-that `nova-lite up` prints. Other users of the machine, who can open the page, have none.
+They change the cloud: faults, hosts, the clock, saved states, the debugger, and servers. A request
+must come from the page of the cloud itself: it needs its Origin, and the secret that only the owner
+of the cloud can read: it is in the URL that `nova-lite up` prints. Other users of the machine, who
+can open the page, have none.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,19 @@ import typing
 from nova_lite.daemons import local_requests
 
 SECRET_HEADER = 'X-Page-Secret'
-# Names of the control endpoint.
-SWITCHES = ('bus', 'cell', 'faults/clear', 'host')
+# {name of a switch: method at the control endpoint, where it has the same name}
+SWITCHES = {
+    **dict.fromkeys(
+        (
+            *('bus', 'cell', 'clock', 'faults/add', 'faults/clear', 'host', 'reset', 'save'),
+            *('breakpoints/add', 'breakpoints/remove', 'saga/go', 'saga/step', 'saga/kill-here'),
+            *('servers/act', 'servers/boot'),
+        ),
+        'POST',
+    ),
+    # They change nothing. A browser sends the Origin only with a POST.
+    **dict.fromkeys(('breakpoints', 'servers/choices', 'states'), 'GET'),
+}
 
 Environ: typing.TypeAlias = dict[str, typing.Any]
 # A function from a request to (status, pieces of the JSON body).
@@ -42,5 +54,6 @@ class Lab:
 
     def use(self, name: str, environ: Environ) -> tuple[http.HTTPStatus, bytes]:
         """Return (status, JSON) of a switch, one of SWITCHES."""
-        status, body = self._control({**environ, 'PATH_INFO': f'/control/{name}'})
+        changed = {'REQUEST_METHOD': SWITCHES[name], 'PATH_INFO': f'/control/{name}'}
+        status, body = self._control({**environ, **changed, 'QUERY_STRING': ''})
         return status, b''.join(body)

@@ -3,6 +3,7 @@ import { CLASSES, amount, h, number, portion, state, stateOf } from './dom.js';
 import { entitle, facts, link, open, source, table } from './dialog.js';
 import { serverView, whyView } from './server.js';
 import { steps } from './steps.js';
+import { power } from './acting.js';
 
 /** Return items of a list that tell whose servers are missing in an answer. */
 export const missing = (answer) => (answer.silent?.length
@@ -19,7 +20,7 @@ function openWhy(server) {
 }
 
 export function openHost(name) {
-  return open(`/page/servers?host=${encodeURIComponent(name)}`, drawServers, `Servers on ${name}`);
+  return open(`/page/servers?host=${encodeURIComponent(name)}`, (answer) => [...power(name), ...drawServers(answer)], `Servers on ${name}`);
 }
 
 export const serverRow = (server) => {

@@ -19,12 +19,17 @@ export function setVars(element, vars) {
   for (const [name, value] of Object.entries(vars)) element.style.setProperty(`--${name}`, value);
 }
 
-const FOCUSABLE = 'a, button, input';
+const FOCUSABLE = 'a, button, input, summary, select';
 
-/** Replace the children of an element. What had the focus is found again by its position. */
+/** Replace the children of an element. The focus, by its position, and the texts of fields stay. */
 export function replace(parent, children) {
   const position = [...parent.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+  const typed = [...parent.querySelectorAll('input')].map((field) => [field.name, field.value]);
   parent.replaceChildren(...children);
+  for (const [name, value] of typed) {
+    const field = parent.querySelector(`input[name="${CSS.escape(name)}"]`);
+    if (field) field.value = value;
+  }
   if (position >= 0) parent.querySelectorAll(FOCUSABLE)[position]?.focus({ preventScroll: true });
 }
 

@@ -1,8 +1,7 @@
-// Switches for faults, of a cloud that was started with --lab.
+// Switches that change the cloud, if it was started with --lab and the URL has the secret.
 import { h, show } from './dom.js';
 
 const box = document.getElementById('lab');
-const said = box.querySelector('.said');
 const KEY = 'lab';
 let secret = null;
 
@@ -20,40 +19,116 @@ export async function startLab() {
   secret = sessionStorage.getItem(KEY);
   box.hidden = !isOpen();
   document.getElementById('lab-closed').hidden = isOpen();
-  for (const form of box.querySelectorAll('form')) {
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      const name = form.elements.name.value;
-      if (form.id === 'lab-host') act('host', { name, power: 'off' });
-      else act('cell', { name, state: 'down' });
-    });
+  if (!isOpen()) return;
+  for (const form of box.querySelectorAll('form')) form.addEventListener('submit', submit);
+  const choices = await ask('servers/choices');
+  if (choices) {
+    offer('lab-flavors', choices.flavors);
+    offer('lab-images', choices.images);
+  }
+  // A cloud with --bus has no clock of its own, saved states or debugger.
+  document.getElementById('lab-embedded').hidden = !(await ask('states', {}, true));
+  await look();
+}
+
+/** Use the switch of a form with the values of its fields, and of the button that was pressed. */
+function submit(event) {
+  event.preventDefault();
+  const { target: form, submitter } = event;
+  const fields = [...form.elements].filter((field) => field.name && field.type !== 'submit' && field.value !== '');
+  const values = Object.fromEntries(fields.map((field) => [field.name, field.type === 'number' ? Number(field.value) : field.value]));
+  if (submitter?.name) values[submitter.name] = submitter.value;
+  if (submitter?.dataset.sure && !isSure(submitter)) return;
+  act(form.dataset.switch, values);
+}
+
+/** Return whether a button was pressed twice; the first time, it asks. */
+function isSure(button) {
+  if (button.dataset.asked) {
+    button.textContent = button.dataset.asked;
+    delete button.dataset.asked;
+    return true;
+  }
+  button.dataset.asked = button.textContent;
+  button.textContent = `${button.textContent}: sure?`;
+  button.addEventListener('blur', () => {
+    if (button.dataset.asked) isSure(button);
+  }, { once: true });
+  return false;
+}
+
+function say(text, isBad) {
+  for (const said of document.querySelectorAll('.said')) {
+    said.textContent = text;
+    said.classList.toggle('bad-text', isBad);
   }
 }
 
-/** Use a switch. */
+/** Use a switch. Say what came of it. */
 export async function act(name, values) {
+  say('Requested', false);
+  const answer = await ask(name, values);
+  if (!answer) return;
+  say(done(answer), false);
+  await look();
+}
+
+function done(answer) {
+  if (answer.request_id) return `Accepted: ${answer.request_id}`;
+  if (answer.now) return `Clock: ${answer.now.replace('T', ' ')}${answer.frozen ? ', frozen' : ''}, rate ${answer.rate}`;
+  if (answer.lost_by) return `${answer.lost_by} has lost the saga. Another one takes it over within ${answer.lease_s} s.`;
+  return 'Done';
+}
+
+/** Return the answer of a switch; null after an error, which is said unless `quiet`. */
+async function ask(name, values = {}, quiet = false) {
   const headers = { 'Content-Type': 'application/json', 'X-Page-Secret': secret };
   try {
     const response = await fetch(`/page/lab/${name}`, { method: 'POST', headers, body: JSON.stringify(values) });
-    said.textContent = response.ok ? '' : (await response.json()).error;
+    const answer = await response.json();
+    if (response.ok) return answer;
+    if (!quiet) say(answer.error, true);
   } catch {
-    said.textContent = 'The cloud does not answer.';
+    say('The cloud does not answer.', true);
   }
+  return null;
+}
+
+/** Show the saved states and the breakpoints. */
+async function look() {
+  if (!document.getElementById('lab-embedded').hidden) {
+    const [states, points] = [await ask('states'), await ask('breakpoints')];
+    if (states) offer('lab-states', states.states);
+    if (points) show(document.getElementById('lab-points'), breakpoints, points.breakpoints);
+  }
+}
+
+function breakpoints(points) {
+  return points.map((point) => h('li', {}, h('div', { class: 'row' }, h('span', { class: 'top' },
+    h('span', { text: `${point.id}: before ${point.step} of ${point.kind ?? 'any saga'}${point.server ? ` of ${point.server}` : ''}` }),
+    switchFor('Remove', 'breakpoints/remove', { id: point.id })))));
 }
 
 /** Offer the hosts and cells of a document. */
 export function drawLab(found) {
   if (!isOpen()) return;
-  offer('lab-hosts', (found.hosts ?? []).filter((host) => host.state !== 'off').map((host) => host.name));
+  offer('lab-hosts', (found.hosts ?? []).map((host) => host.name));
   offer('lab-cells', found.cells.map((cell) => cell.name));
 }
 
 function offer(id, names) {
-  show(document.getElementById(id), (offered) => offered.map((name) => h('option', { value: name })), names);
+  show(document.getElementById(id), (offered) => offered.map((name) => h('option', { value: name, text: name })), names);
+}
+
+/** Return a button that uses a switch; sure: it must be pressed twice. null in a read-only page */
+export function switchFor(text, name, values, { label = null, sure = false } = {}) {
+  if (!isOpen()) return null;
+  const made = h('button', { class: 'switch', type: 'button', text, 'aria-label': label });
+  made.addEventListener('click', () => {
+    if (!sure || isSure(made)) act(name, typeof values === 'function' ? values() : values);
+  });
+  return made;
 }
 
 /** Return a button that removes a fault, or null in a read-only page. */
-export function undo(what, name, values) {
-  if (!isOpen()) return null;
-  return h('button', { class: 'switch', text: 'Undo', 'aria-label': `Undo: ${what}`, click: () => act(name, values) });
-}
+export const undo = (what, name, values) => switchFor('Undo', name, values, { label: `Undo: ${what}` });

@@ -66,7 +66,7 @@ function drawAll() {
   const servers = Object.values(latest.states).reduce((total, count) => total + count, 0);
   show(document.getElementById('numbers'), numbers, [
     ['hosts up', `${number(sum('up'))} of ${bounded(sum('hosts'), isPart)}`],
-    ['servers', bounded(servers, isPart)],
+    [servers === 1 ? 'server' : 'servers', bounded(servers, isPart)],
     [latest.moves.length === 1 ? 'move' : 'moves', bounded(latest.moves.length, isPart || latest.more_moves)],
     [unfinished.length === 1 ? 'open saga' : 'open sagas', bounded(unfinished.length, latest.more_sagas)],
     ...unknown,

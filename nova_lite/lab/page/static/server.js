@@ -2,6 +2,7 @@
 import { clock, h, number, state, stateOf } from './dom.js';
 import { entitle, facts, link, table } from './dialog.js';
 import { steps } from './steps.js';
+import { acts } from './acting.js';
 
 const button = (text, click) => h('button', { class: 'link', text, click });
 
@@ -24,6 +25,7 @@ export function serverView(server, go) {
       ['JSON', link(`/page/servers/${server.uuid}`)],
       ['API, with a token', link(`/compute/v2.1/servers/${server.uuid}`)],
     ]),
+    ...acts(server),
     h('h3', { text: 'Sagas' }),
     server.sagas.length
       ? h('ul', { class: 'rows' }, ...server.sagas.map((saga) => h('li', {}, button(`${saga.kind}: ${saga.state}`, () => go.saga(saga.uuid)))))

@@ -270,20 +270,24 @@ class TestLab(PageTestCase):
     def test_the_switches(self):
         for name in lab.SWITCHES:
             self.assertEqual({}, self.post(f'/page/lab/{name}', 200))
-        self.assertEqual([('POST', f'/control/{name}') for name in lab.SWITCHES], self.used)
+        expected = [(method, f'/control/{name}') for name, method in lab.SWITCHES.items()]
+        self.assertEqual(expected, self.used)
 
     def test_nothing_else_of_the_control_endpoint(self):
-        for path in ('/page/lab/reset', '/page/lab/snapshot', '/page/lab/../control/reset'):
+        for path in ('/page/lab/snapshot', '/page/lab/problem', '/page/lab/../control/reset'):
             self.post(path, 405)
-        self.answer('/page/lab/host', 405)
+        for name in lab.SWITCHES:
+            self.answer(f'/page/lab/{name}', 405)
 
     def test_other_pages(self):
-        for origin in ('', 'null', 'http://evil.example', 'http://127.0.0.1:1'):
-            self.post('/page/lab/host', 403, ORIGIN=origin)
-        self.post('/page/lab/host', 403, HOST='evil.example', ORIGIN='http://evil.example')
-        for secret in ('', 'x', f'{self.secret}x', 'é'):
-            self.post('/page/lab/host', 403, X_PAGE_SECRET=secret)
-        self.answer('/page/lab/host', 403, method='POST', X_PAGE_SECRET=self.secret)
+        for path in (f'/page/lab/{name}' for name in lab.SWITCHES):
+            for origin in ('', 'null', 'http://evil.example', 'http://127.0.0.1:1'):
+                self.post(path, 403, ORIGIN=origin)
+            self.post(path, 403, HOST='evil.example', ORIGIN='http://evil.example')
+            self.post(path, 403, SEC_FETCH_SITE='same-site')
+            for secret in ('', 'x', f'{self.secret}x', 'é'):
+                self.post(path, 403, X_PAGE_SECRET=secret)
+            self.answer(path, 403, method='POST', X_PAGE_SECRET=self.secret)
         self.answer('/page/lab', 403, ORIGIN='http://evil.example')
         self.assertEqual([], self.used)
 
@@ -293,7 +297,8 @@ class TestLab(PageTestCase):
     def test_a_page_without_it(self):
         self.page.lab = None
         self.assertEqual({'is_open': False}, self.answer('/page/lab'))
-        self.post('/page/lab/host', 405)
+        for name in lab.SWITCHES:
+            self.post(f'/page/lab/{name}', 405)
 
 
 class TestFiles(PageTestCase):
