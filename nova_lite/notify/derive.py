@@ -10,6 +10,7 @@ import typing
 
 from nova_lite.db import notes
 from nova_lite.notify import payloads
+from nova_lite.notify import spec_payloads
 
 API, CONDUCTOR, COMPUTE = 'nova-api', 'nova-conductor', 'nova-compute'
 SCHEDULER = 'nova-scheduler'
@@ -181,7 +182,7 @@ RECORDS = {
     'service.create': (payloads.ServiceStatusPayload, ()),
     'service.update': (payloads.ServiceStatusPayload, ()),
     'service.delete': (payloads.ServiceStatusPayload, ()),
-    'scheduler.select_destinations': (payloads.RequestSpecPayload, BOTH),
+    'scheduler.select_destinations': (spec_payloads.RequestSpecPayload, BOTH),
 }
 
 

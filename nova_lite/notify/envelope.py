@@ -11,6 +11,7 @@ from nova_lite.notify import derive
 from nova_lite.notify import from_records
 from nova_lite.notify import legacy
 from nova_lite.notify import payloads
+from nova_lite.notify import spec_payloads
 from nova_lite.notify import watch
 
 HIGH = 'ERROR'
@@ -195,7 +196,7 @@ class Builder:
 def _payload_of(kind: type[payloads.Payload], facts: Facts) -> payloads.Payload:
     if kind is payloads.FlavorPayload:
         return from_records.of_flavor(facts['values'], projects=facts['projects'])
-    if kind is payloads.RequestSpecPayload:
-        spec: payloads.RequestSpecPayload = facts['payload']
+    if kind is spec_payloads.RequestSpecPayload:
+        spec: spec_payloads.RequestSpecPayload = facts['payload']
         return spec
     return from_records.of_record(kind, facts['values'])

@@ -14,6 +14,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.notify import payloads
+from nova_lite.notify import spec_payloads
 from nova_lite.objects import request_spec
 
 K = typing.TypeVar('K', bound=payloads.Payload)
@@ -213,8 +214,10 @@ def of_task(server: Server, fault: payloads.ExceptionPayload | None) -> payloads
     )
 
 
-def of_spec(spec: request_spec.RequestSpec) -> payloads.RequestSpecPayload:
-    """Return the payload of `scheduler.select_destinations`. spec: an objects.RequestSpec"""
+def of_spec(
+    spec: request_spec.RequestSpec, parts: spec_payloads.Parts
+) -> spec_payloads.RequestSpecPayload:
+    """Return the payload of `scheduler.select_destinations`. parts: those that the spec asks for"""
     return _spec(
         spec,
         uuid=spec.instance_uuid,
@@ -225,6 +228,7 @@ def of_spec(spec: request_spec.RequestSpec) -> payloads.RequestSpecPayload:
         force_hosts=spec.force_hosts or None,
         force_nodes=spec.force_nodes or None,
         scheduler_hints=spec.scheduler_hints,
+        **parts._asdict(),
     )
 
 
@@ -234,7 +238,7 @@ def _spec(
     uuid: str | None = None,
     scheduler_hints: Facts | None = None,
     **more: typing.Any,
-) -> payloads.RequestSpecPayload:
+) -> spec_payloads.RequestSpecPayload:
     nothing = dict.fromkeys(
         (
             'image',
@@ -248,7 +252,7 @@ def _spec(
             'retry',
         )
     )
-    return payloads.RequestSpecPayload(
+    return spec_payloads.RequestSpecPayload(
         **{
             **nothing,
             'instance_uuid': uuid or source.uuid,

@@ -280,32 +280,6 @@ class InstanceUpdatePayload(InstancePayload):
 
 
 @payload
-class RequestSpecPayload(Payload):
-    """The request spec of a server. Nova's image, NUMA and PCI parts are always null."""
-
-    VERSION = '1.1'
-    fields = {
-        'instance_uuid': fields.UUIDField(),
-        'project_id': _text(),
-        'user_id': _text(),
-        'availability_zone': _text(),
-        'flavor': fields.ObjectField('FlavorPayload', nullable=True),
-        'image': _text(),
-        'numa_topology': _text(),
-        'pci_requests': _text(),
-        'num_instances': fields.IntegerField(),
-        'ignore_hosts': fields.ListOfStringsField(nullable=True),
-        'force_hosts': fields.ListOfStringsField(nullable=True),
-        'force_nodes': fields.ListOfStringsField(nullable=True),
-        'scheduler_hints': fields.DictOfListOfStringsField(),
-        'security_groups': fields.ListOfStringsField(),
-        'instance_group': _text(),
-        'requested_destination': _text(),
-        'retry': _text(),
-    }
-
-
-@payload
 class ComputeTaskPayload(Payload):
     VERSION = '1.0'
     fields = {

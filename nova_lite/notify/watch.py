@@ -5,6 +5,7 @@ record. A hidden copy of a server is skipped, because the visible record in anot
 the source of notifications.
 """
 
+from collections.abc import Callable
 import dataclasses
 import typing
 
@@ -22,6 +23,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.notify import derive
 from nova_lite.notify import from_records
+from nova_lite.notify import spec_payloads
 from nova_lite.objects import request_spec
 
 LOG = log.getLogger(__name__)
@@ -159,12 +161,19 @@ class Notices:
         self._notifier = notifier
 
     def scheduling(
-        self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
+        self,
+        ctxt: context.RequestContext,
+        spec: request_spec.RequestSpec,
+        phase: str,
+        parts_of: Callable[[request_spec.RequestSpec], spec_payloads.Parts],
     ) -> None:
-        """Notify of the start or the end of a scheduling decision. phase: 'start' or 'end'"""
+        """Notify of the start or the end of a scheduling decision. phase: 'start' or 'end'
+
+        parts_of: function that returns the parts of hosts that a spec asks for
+        """
         if self._notifier.is_wanted():
             # The payload is created now, because the scheduler may change the spec afterwards.
-            payload = from_records.of_spec(spec)
+            payload = from_records.of_spec(spec, parts_of(spec))
             self.tell(ctxt, 'scheduler.select_destinations', payload=payload, phase=phase)
 
     def tell(self, ctxt: context.RequestContext, what: str, **facts: typing.Any) -> None:

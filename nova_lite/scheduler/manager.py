@@ -27,6 +27,7 @@ from nova_lite.scheduler import filters
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
+from nova_lite.scheduler import spec_parts
 from nova_lite.scheduler import weighers
 from nova_lite.scheduler import why
 
@@ -130,7 +131,7 @@ class SchedulerManager:
         self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
     ) -> None:
         if self._notices is not None:
-            self._notices.scheduling(ctxt, spec, phase)
+            self._notices.scheduling(ctxt, spec, phase, spec_parts.of)
 
     def why(
         self,

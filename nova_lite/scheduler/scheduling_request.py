@@ -106,6 +106,11 @@ class Request:
         return {host for uuid in named for host in self.hosts_of.get(uuid, ())}
 
 
+def guest_of(spec: request_spec.RequestSpec) -> constraints.Constraints:
+    """Return the requirements of a spec's servers on their hosts. None if they contradict."""
+    return _guest(spec, dict(spec.image.properties) if spec.image else {})[0]
+
+
 def _guest(
     spec: request_spec.RequestSpec, properties: hosts.ImageProperties
 ) -> tuple[constraints.Constraints, str | None]:

@@ -34,6 +34,10 @@ class HashTest(testtools.TestCase):
             'AuditPeriodPayload',
             'InstanceStateUpdatePayload',
             'InstancePayload',
+            'InstanceNUMACellPayload',
+            'InstanceNUMATopologyPayload',
+            'InstancePCIRequestPayload',
+            'InstancePCIRequestsPayload',
         }
         self.assertEqual(set(payloads.ALL), sent | parts)
 

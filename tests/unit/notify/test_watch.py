@@ -7,6 +7,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.notify import derive
 from nova_lite.notify import envelope
+from nova_lite.notify import spec_payloads
 from nova_lite.notify import watch
 from nova_lite.objects import request_spec
 from tests.fixtures import cell
@@ -337,7 +338,7 @@ class NoticesTest(WatchTestCase):
         ctxt = self.cell.ask(self.cell.boot(), 'reboot', None)
         self.forget()
         seen = Late()
-        watch.Notices(seen).scheduling(ctxt, spec, 'start')
+        watch.Notices(seen).scheduling(ctxt, spec, 'start', lambda _spec: spec_payloads.Parts())
         spec.ignore_hosts.append('host-2')
         spec.flavor.vcpus += 1
         self.notifier.take(None, seen.found)
