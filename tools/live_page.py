@@ -3,9 +3,10 @@
 Starts a cloud of two cells in a process of its own and opens its page in chromium. Servers are
 booted while the page is scrolled, and the hosts of a zone are listed. Prints the size of the
 page, the size of its data and the processor time that the cloud took for the data, the times of the
-first paint in three loads, the longest task of the scripts of the page if it took 50 ms or more,
-and the longest time between two frames. Exits with 1 if the page was never painted within
-1 s or if a task took longer than 100 ms, and with 2 if chromium is missing.
+first paint and of the map of the hosts in three loads, the longest task of the scripts of the page
+if it took 50 ms or more, and the longest time between two frames. Exits with 1 if the page or the
+map was never painted within 1 s or if a task took longer than 100 ms, and with 2 if chromium is
+missing.
 """
 
 import argparse
@@ -29,6 +30,8 @@ CELLS, LOADS = 2, 3
 MOST_TASK_MS = 100
 READ_S, BOOT_S = 60, 300
 DATA = b'data: '
+# When the map was first drawn, in milliseconds since the page was requested.
+MAP = "performance.getEntriesByName('map')[0]?.startTime"
 WATCH = """
 window.tasks = [];
 window.frames = [];
@@ -54,6 +57,7 @@ class Measured:
     data: int
     reading_s: float
     paints: list[float]
+    maps: list[float]
     tasks: list[float]
     frames: list[float]
 
@@ -64,7 +68,8 @@ class Measured:
             f'page {self.page} bytes; data {self.data} bytes, '
             f'for {self.reading_s:.2f} s of processor time'
         )
-        print(f'first paint after {", ".join(f"{each:.0f}" for each in self.paints)} ms')
+        for name, found in (('first paint', self.paints), ('map of the hosts', self.maps)):
+            print(f'{name} after {", ".join(f"{each:.0f}" for each in found)} ms')
         print(
             f'longest task {tasks}; {len(self.frames)} frames: median '
             f'{statistics.median(self.frames):.0f} ms, longest {max(self.frames):.0f} ms'
@@ -73,7 +78,7 @@ class Measured:
     @property
     def is_fluid(self) -> bool:
         """Return whether the budget is kept."""
-        is_early = min(self.paints) < browser_fixture.MOST_PAINT_MS
+        is_early = max(min(self.paints), min(self.maps)) < browser_fixture.MOST_PAINT_MS
         return is_early and max(self.tasks, default=0) <= MOST_TASK_MS
 
 
@@ -114,11 +119,13 @@ def measure(found: running.Running, browser: browser_fixture.Browser, servers: i
     """Measure the page of a running cloud."""
     url = (found.page_url or '').partition('#')[0]
     size, reading_s = read_once(found.pid, url)
-    paints = []
+    paints, maps = [], []
     for _load in range(LOADS):
         browser.driver.get(url)
         browser.wait_for("document.querySelector('#cells .cell')", 'the cells')
         paints.append(browser.first_paint_ms())
+        maps.append(browser.wait_for(MAP, 'the map of the hosts'))
+    browser.take_picture('live-page-map')
     page = browser.loaded_bytes()
     browser.run(WATCH)
     boot(found.clouds_yaml, servers)
@@ -128,7 +135,7 @@ def measure(found: running.Running, browser: browser_fixture.Browser, servers: i
         browser.run("document.querySelector('#cells .zones button').click()")
         browser.wait_for("document.querySelector('dialog tbody tr')", 'the hosts of a zone')
     tasks, frames = browser.run('return [tasks, frames]')
-    return Measured(page, size, reading_s, paints, tasks, frames)
+    return Measured(page, size, reading_s, paints, maps, tasks, frames)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

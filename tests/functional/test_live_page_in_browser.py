@@ -4,6 +4,7 @@ import dataclasses
 import importlib.resources
 import json
 
+import fixtures
 import requests
 from selenium.webdriver.common import keys
 
@@ -13,6 +14,7 @@ from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
 from tests.functional import base
+from tools import sample
 
 # A copy takes some seconds.
 SLOW = """
@@ -20,7 +22,7 @@ extends: instant
 hosts: [{match: '*', live_migration: {bandwidth_mb_s: 150, dirty_rate_mb_s: 30}}]
 """
 SCRIPT = '<script>run()</script>'
-PHONE = 360, 740
+PHONE = 390, 844
 # The page with its scripts and styles, without compression.
 MOST_BYTES = 300_000
 LOADS = 3
@@ -44,7 +46,15 @@ list.remove();
 return kept;
 """
 
+# The colours of the first three squares of the map of the second cell.
+SQUARES = """
+const context = document.querySelectorAll('#map canvas')[1].getContext('2d');
+const found = context.getImageData(0, 8, 48, 1).data;
+return [8, 24, 40].map((each) => [...found.slice(each * 4, each * 4 + 4)].join());
+"""
 
+
+@sample.in_turns(2)
 class LivePageInBrowserTest(base.CloudTest):
     settings = {'cells': 2, 'hosts': 3}
 
@@ -111,6 +121,36 @@ class LivePageInBrowserTest(base.CloudTest):
         # The stream ends with the cloud that is restarted.
         self.assertEqual([], browser.console(besides=['network']))
         self.assert_no_other_host(browser)
+
+    def test_a_map_of_hosts(self):
+        few = 'nova_lite.lab.page.document.MOST_HOSTS'
+        self.useFixture(fixtures.MonkeyPatch(few, 2))
+        faults = self.cloud.cloud.faults
+        faults.switch_host('cell2-host3', on=False)
+        self.addCleanup(faults.switch_host, 'cell2-host3', on=True)
+        browser = self.useFixture(browser_fixture.Browser())
+        browser.driver.get(f'{self.url}/')
+        legend = "document.querySelector('#map .legend').innerText"
+        browser.wait_for(f"{legend}.includes('1 without power')", 'the map')
+        browser.run("document.querySelector('#map input[value=state]').click()")
+        browser.wait_for(f"{legend}.includes('5 up')", 'the states')
+        self.assertEqual(2, browser.run("return document.querySelectorAll('#map canvas').length"))
+        first, second, last = browser.run(SQUARES)
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, last)
+        # With keys alone.
+        browser.run("document.querySelectorAll('#map canvas')[1].focus()")
+        for key in (keys.Keys.ARROW_RIGHT, keys.Keys.ARROW_RIGHT, keys.Keys.ARROW_RIGHT):
+            browser.driver.switch_to.active_element.send_keys(key)
+        said = "document.querySelectorAll('#map [role=status]')[1].innerText"
+        self.assertIn('cell2-host3: without power, nova', browser.run(f'return {said}'))
+        self.assertEqual([], browser.violations())
+        browser.driver.switch_to.active_element.send_keys(keys.Keys.ENTER)
+        title = "document.getElementById('details-title').innerText"
+        browser.wait_for(f"{title} === 'Servers on cell2-host3'", 'the host')
+        browser.resize(*PHONE)
+        self.assertLessEqual(browser.run('return document.documentElement.scrollWidth'), PHONE[0])
+        self.assertEqual([], browser.console())
 
     def assert_no_other_host(self, browser):
         requested = browser.requested()

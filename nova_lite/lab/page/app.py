@@ -28,7 +28,7 @@ from nova_lite.lab.page import lab
 LOG = log.getLogger(__name__)
 
 PREFIX = '/page/'
-INDEX, EVENTS, WHY = 'index.html', 'events', 'why'
+INDEX, EVENTS, MAP, WHY = 'index.html', 'events', 'map', 'why'
 JSON = 'application/json'
 METHODS = ('GET', 'HEAD')
 # Whether there are switches; they are below it.
@@ -142,7 +142,10 @@ class Page:
         if not view.places.acquire(timeout=WAIT_S):
             return _later('Too many requests for details are in progress.')
         try:
-            return Answer(json.dumps(_find(view.source, name, environ), indent=1).encode(), JSON)
+            found = _find(view.source, name, environ)
+            # People read the others in a browser.
+            text = json.dumps(found, indent=None if name == MAP else 1)
+            return Answer(text.encode(), JSON)
         except exception.NovaLiteError as error:
             return _refuse(http.HTTPStatus(faults.CODES[error.kind]), error.message)
         finally:
@@ -195,6 +198,8 @@ def _find(source: details.Source, name: str, environ: Environ) -> Json:
         return source.hosts(**query) if name == 'hosts' else source.servers(**query)
     if kind == 'servers' and key:
         return source.server(key)
+    if name == MAP:
+        return source.map()
     if kind == WHY and key:
         return source.why(key)
     if kind == 'sagas' and key:

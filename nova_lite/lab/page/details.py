@@ -15,6 +15,7 @@ from nova_lite.db.api import models as api_models
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.lab.page import document
+from nova_lite.lab.page import host_map
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
 from nova_lite.lab.page import server_details
@@ -78,6 +79,10 @@ class Source:
         ]
         found.sort(key=lambda host: (-_load(host), host['name']))
         return {'hosts': found[:MOST], 'more': len(found) > MOST}
+
+    def map(self) -> Json:
+        """Return all hosts, see `host_map`."""
+        return host_map.make(self._hosts())
 
     def servers(self, *, q: str = '', host: str = '') -> Json:
         """Return servers of all cells: on a host, or with `q` in the name or at the uuid's start.

@@ -2,6 +2,7 @@
 import { h, number, show } from './dom.js';
 import { drawCells } from './cells.js';
 import { drawHeat } from './heat.js';
+import { drawMap } from './map.js';
 import { drawMoves, drawFaults, drawAudit } from './lists.js';
 import { drawLab, startLab } from './lab.js';
 import { drawSagas } from './sagas.js';
@@ -73,6 +74,7 @@ function drawAll() {
   ]);
   drawCells(latest);
   drawHeat(latest);
+  drawMap(latest);
   drawMoves(latest);
   drawSagas(latest);
   drawFaults(latest);

@@ -38,6 +38,9 @@ class Source:
     def server(self, uuid):
         raise exception.InstanceNotFound(instance_id=uuid)
 
+    def map(self):
+        return {'cells': []}
+
     def why(self, uuid):
         raise exception.DecisionNotFound(uuid=uuid)
 
@@ -114,6 +117,7 @@ class TestRoutes(PageTestCase):
         )
         self.assertEqual({'servers': [], 'q': 'a b'}, self.answer('/page/servers?q=a%20b'))
         self.assertEqual({'uuid': 'x'}, self.answer('/page/sagas/x'))
+        self.assertEqual({'cells': []}, self.answer('/page/map'))
 
     def test_errors_of_details(self):
         self.assertIn('q is wrong', self.answer('/page/servers?q=wrong', 400)['error'])
