@@ -152,6 +152,29 @@ class LivePageInBrowserTest(base.CloudTest):
         self.assertLessEqual(browser.run('return document.documentElement.scrollWidth'), PHONE[0])
         self.assertEqual([], browser.console())
 
+    def test_a_console(self):
+        server = self.cloud.boot('web')
+        body = {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}}
+        answer = self.api('POST', f'/servers/{server.id}/remote-consoles', body)
+        url = answer['remote_console']['url']
+        self.assertTrue(url.startswith(f'{self.url}/console/'), url)
+        browser = self.useFixture(browser_fixture.Browser())
+        log = "document.getElementById('log').textContent"
+        browser.driver.get(url)
+        browser.wait_for(f"{log}.includes('Simulated guest')", 'the log')
+        self.assertEqual([], browser.violations())
+        browser.resize(*PHONE)
+        self.assertLessEqual(browser.run('return document.documentElement.scrollWidth'), PHONE[0])
+        self.assertEqual([], browser.console())
+        for token in ('x', 'x' * 43, 'x' * 100, '../servers'):
+            self.get('/console/log', 404, params={'token': token})
+        # The server has left the host of the console.
+        token = url.rpartition('%3D')[2]
+        self.assertEqual(server.id, self.get('/console/log', params={'token': token})['server'])
+        self.cloud.admin.compute.delete_server(server)
+        self.cloud.wait_gone(server)
+        self.get('/console/log', 404, params={'token': token})
+
     def assert_no_other_host(self, browser):
         requested = browser.requested()
         self.assertIn(f'{self.url}/page/events', requested)

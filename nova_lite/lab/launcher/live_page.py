@@ -9,20 +9,24 @@ from oslo_config import cfg
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import audits
+from nova_lite.lab.launcher import client_config
+from nova_lite.lab.launcher import console_logs
 from nova_lite.lab.launcher import decisions
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import page_requests
 from nova_lite.lab.launcher import server_actions
 from nova_lite.lab.page import app
+from nova_lite.lab.page import console
 from nova_lite.lab.page import details
 from nova_lite.lab.page import lab
 from nova_lite.lab.page import reading
 
 
 class LivePage:
-    """The page in front of the services of a cloud, if the cloud has a page.
+    """The page in front of the services of a cloud, if the cloud has a page; and its consoles.
 
     show_faults: function that returns the injected faults, as control.faults.Faults.show
-    application: the services, with the page in front if there is one
+    application: the services, with consoles and the page, if there is one, in front
     """
 
     def __init__(
@@ -33,7 +37,10 @@ class LivePage:
     ) -> None:
         self._places, self._show_faults = places, show_faults
         self._page = app.Page(services) if places.has_page else None
-        self.application: wsgi.WSGIApplication = self._page or services
+        self._requests = page_requests.PageRequests(client_config.path(places.root))
+        logs = console_logs.ConsoleLogs(self._requests)
+        # In front of the services: they are asked for the log.
+        self.application: wsgi.WSGIApplication = console.Console(self._page or services, logs.read)
 
     def renew(self, conf: cfg.ConfigOpts) -> None:
         """Show the databases of the current incarnation from now on. conf: of a control daemon"""
@@ -47,7 +54,7 @@ class LivePage:
     def open_lab(self, control: endpoint.Endpoint) -> None:
         """Add the switches to the page, if the settings request them. control: not open yet"""
         if self._page is not None and self._places.lab_secret is not None:
-            server_actions.ServerActions(self._places.clouds_path).add(control)
+            server_actions.ServerActions(self._requests).add(control)
             self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
 
     def end(self) -> Callable[[], None]:

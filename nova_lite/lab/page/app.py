@@ -75,7 +75,7 @@ class Page:
 
     def __init__(self, application: Callable[[Environ, Start], Iterable[bytes]]) -> None:
         self._application = application
-        self._files = dict(_files())
+        self._files = dict(files())
         self._seats = runtime.Semaphore(feed_module.MOST_VIEWERS)
         # None while the page is read-only.
         self.lab: lab.Lab | None = None
@@ -121,7 +121,7 @@ class Page:
         viewer = None if view is None else view.feed.watch()
         if viewer is None:
             text = RESET if view is None else f'{feed_module.MOST_VIEWERS} viewers are the most.'
-            return _send(environ, start_response, _later(text))
+            return _send(environ, start_response, later(text))
         headers = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-store')]
         try:
             start_response('200 OK', [*headers, *admission.HEADERS])
@@ -138,16 +138,16 @@ class Page:
             return Answer(json.dumps({'is_open': self.lab is not None}).encode(), JSON)
         view = self._view
         if view is None:
-            return _later(RESET)
+            return later(RESET)
         if not view.places.acquire(timeout=WAIT_S):
-            return _later('Too many requests for details are in progress.')
+            return later('Too many requests for details are in progress.')
         try:
             found = _find(view.source, name, environ)
             # People read the others in a browser.
             text = json.dumps(found, indent=None if name == MAP else 1)
             return Answer(text.encode(), JSON)
         except exception.NovaLiteError as error:
-            return _refuse(http.HTTPStatus(faults.CODES[error.kind]), error.message)
+            return refuse(http.HTTPStatus(faults.CODES[error.kind]), error.message)
         finally:
             view.places.release()
 
@@ -165,10 +165,10 @@ def _problem(environ: Environ, methods: tuple[str, ...]) -> Answer | None:
     found = admission.problem(environ)
     if found is not None:
         LOG.info('A request for the live page was refused: %s', found)
-        return _refuse(http.HTTPStatus.FORBIDDEN, found)
+        return refuse(http.HTTPStatus.FORBIDDEN, found)
     if environ['REQUEST_METHOD'] not in methods:
         text = f'The live page answers here to {" and ".join(methods)} alone.'
-        return _refuse(http.HTTPStatus.METHOD_NOT_ALLOWED, text, Allow=', '.join(methods))
+        return refuse(http.HTTPStatus.METHOD_NOT_ALLOWED, text, Allow=', '.join(methods))
     return None
 
 
@@ -177,7 +177,7 @@ def _use(switches: lab.Lab, name: str, environ: Environ) -> Answer:
     found = switches.problem(environ)
     if found is not None:
         LOG.warning('A switch of the live page was refused: %s', found)
-        return _refuse(http.HTTPStatus.FORBIDDEN, found)
+        return refuse(http.HTTPStatus.FORBIDDEN, found)
     status, data = switches.use(name, environ)
     return Answer(data, JSON, status)
 
@@ -215,20 +215,21 @@ def _wants_html(environ: Environ) -> bool:
     )
 
 
-def _files() -> typing.Iterator[tuple[str, Answer]]:
+def files() -> typing.Iterator[tuple[str, Answer]]:
     """Yield (name, Answer) of the files of the page."""
     for each in importlib.resources.files(__package__).joinpath('static').iterdir():
         yield each.name, Answer(each.read_bytes(), TYPES[pathlib.PurePath(each.name).suffix])
 
 
-def _refuse(status: http.HTTPStatus, text: str, **more: str) -> Answer:
+def refuse(status: http.HTTPStatus, text: str, **more: str) -> Answer:
     """Return an error. more: headers, with underscores in the place of hyphens"""
     headers = tuple((name.replace('_', '-'), value) for name, value in more.items())
     return Answer(json.dumps({'error': text}).encode(), JSON, status, headers)
 
 
-def _later(text: str) -> Answer:
-    return _refuse(http.HTTPStatus.SERVICE_UNAVAILABLE, text, Retry_After=str(RETRY_AFTER_S))
+def later(text: str) -> Answer:
+    """Return the refusal of a request that may be repeated."""
+    return refuse(http.HTTPStatus.SERVICE_UNAVAILABLE, text, Retry_After=str(RETRY_AFTER_S))
 
 
 def _send(environ: Environ, start_response: Start, answer: Answer) -> Iterable[bytes]:
