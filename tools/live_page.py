@@ -125,7 +125,6 @@ def measure(found: running.Running, browser: browser_fixture.Browser, servers: i
         browser.wait_for("document.querySelector('#cells .cell')", 'the cells')
         paints.append(browser.first_paint_ms())
         maps.append(browser.wait_for(MAP, 'the map of the hosts'))
-    browser.take_picture('live-page-map')
     page = browser.loaded_bytes()
     browser.run(WATCH)
     boot(found.clouds_yaml, servers)
