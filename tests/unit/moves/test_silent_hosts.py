@@ -1,59 +1,134 @@
-"""Sagas of devices that were accepted, and whose host is silent before it changes the guest."""
-
-import datetime
+"""A move that finds only hosts that do not report waits before it gives up."""
 
 import testscenarios
 
-from nova_lite import runtime
-from nova_lite.db.cell import instances
+from nova_lite import exception
+from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import services
-from nova_lite.saga import journal
-from tests.unit.moves import test_device_duties
+from nova_lite.moves import live_migrate
+from nova_lite.moves.parts import live_checks
+from tests.fixtures import clock
+from tests.unit.moves import moves_base
 
-HOST = test_device_duties.HOST
+
+class TestSilentHosts(moves_base.MoveTestCase):
+    def setUp(self):
+        self.clock = clock.ManualClock()
+        super().setUp()
+        self.useFixture(self.clock)
+        self.made = self.resize()
+        self.do(self.made, self.made.steps()[:1])
+        self.world.scheduler.select_destinations = self.refuse
+
+    def refuse(self, *_args, **_options):
+        raise exception.NoValidHost(reason='silence', silent=self.silent)
+
+    def look(self, silent):
+        """Return how long a look at a host lets the move wait: None, or whether without end."""
+        self.silent = silent
+        error = self.assertRaises(exception.NovaLiteError, self.made.choice.choose)
+        if isinstance(error, services.HostsSilent):
+            self.assertTrue(error.transient)
+            return 'outage' if error.outage else 'interval'
+        self.assertIsInstance(error, exception.NoValidHost)
+        return None
+
+    def test_while_their_cell_hears_nothing(self):
+        for _look in range(10):
+            self.assertEqual('outage', self.look(services.UNHEARD))
+            self.clock.advance(60)
+
+    def test_while_their_cell_does_not_answer(self):
+        """For some minutes."""
+        for _look in range(4):
+            self.assertEqual('outage', self.look(services.UNREACHABLE))
+            self.clock.advance(services.OUTAGE * self.cell.conf.service_down_time / 3)
+        self.assertIsNone(self.look(services.UNREACHABLE))
+
+    def test_for_one_interval(self):
+        interval_s = self.cell.conf.report_interval
+        for _look in range(2):
+            self.assertEqual('interval', self.look(services.SILENT))
+            self.clock.advance(interval_s / 2 + 1)
+        self.assertIsNone(self.look(services.SILENT))
+
+    def test_for_one_interval_since_their_cell_hears_them(self):
+        self.assertEqual('outage', self.look(services.UNHEARD))
+        self.clock.advance(100)
+        self.test_for_one_interval()
+
+    def test_others(self):
+        self.assertIsNone(self.look(None))
 
 
-class SilentTest(testscenarios.WithScenarios, test_device_duties.LostHostCase):
-    """A host that falls silent after the answer is awaited, as a message to it would be."""
+# They need the facts of the hosts.
+CHECKS = (live_checks.CHECK_DEST, live_checks.CHECK_SOURCE)
 
-    scenarios = [
-        (name.replace('_', ' '), {'name': name})
-        for name in ('attach_volume', 'swap_volume', 'detach_volume', 'detach_interface')
-    ]
 
-    def hear(self, *, ago):
-        service = self.cell.db.read(services.find, HOST)
-        seen = runtime.naive_now() - datetime.timedelta(seconds=ago)
-        self.cell.db.write(services.update, service.uuid, {'last_seen_up': seen})
+AFTER_CHECKS = (
+    live_migrate.PREPARE,
+    live_migrate.COPY,
+    live_migrate.START,
+    live_migrate.CLEAN,
+)
 
-    def begun(self):
-        """The saga, which has tried in vain to change the guest."""
-        made = getattr(self, self.name)()
-        self.record(made)
-        self.hear(ago=1000)
-        self.assertEqual(journal.PARKED, self.attempt(made))
-        self.assertEqual(1, self.journal_row(made).attempts)
-        return made
 
-    def test_it_reports_again(self):
-        made = self.begun()
-        self.hear(ago=0)
-        self.assertEqual(journal.DONE, self.run_until(made, *journal.ENDED))
+class SilentCase(testscenarios.WithScenarios, moves_base.MoveTestCase):
+    """A live migration before a step whose host was not heard for a while. step: its id"""
 
-    def test_it_stays_silent(self):
-        made = self.begun()
-        self.run_until(made, journal.CLEANING)
-        self.hear(ago=0)
-        self.assertEqual(journal.UNDONE, self.run_until(made, *journal.ENDED))
-        self.assertFalse(self.is_reserved())
+    def setUp(self):
+        self.clock = clock.ManualClock()
+        super().setUp()
+        self.useFixture(self.clock)
+        self.beat()
+        self.made = self.live_migration()
+        self.made.results.keep(live_checks.CHECK_DEST, {'facts': {}, 'block_migration': False})
+        self.made.results.keep(live_checks.CHECK_SOURCE, {'max_concurrent': 1})
+        before = moves_base.until(self.made, self.step)
+        self.do(self.made, [step for step in before if step.id not in CHECKS])
+        (self.asked,) = moves_base.since(self.made, self.step)[:1]
+        self.clock.advance(100)
 
-    def test_it_is_forced_down(self):
-        made = self.begun()
-        self.force_down()
-        self.assertEqual(journal.CLEANING, self.attempt(made))
+    def beat(self):
+        self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
+        self.hear()
 
-    def test_an_evacuation_waits(self):
-        made = self.begun()
-        self.cell.db.write(instances.force, self.server, {'task_state': 'rebuilding'})
-        self.assertEqual(journal.CLEANING, self.attempt(made))
-        self.assertIsNone(self.journal_row(made).active_for)
+    def hear(self):
+        """The cell receives heartbeats, none of them from its hosts."""
+        self.cell.db.write(services.beat, ['conductor'], services.CONDUCTOR, 'conductor')
+
+    def evacuate(self):
+        self.cell.db.write(live_migrations.note_evacuation, self.made.uuid)
+
+
+class TestEvacuatedWhileItMigrates(SilentCase):
+    """A live migration waits for a host that is down, until an evacuation is requested."""
+
+    scenarios = [(step, {'step': step}) for step in (live_checks.CHECK_SOURCE, *AFTER_CHECKS)]
+
+    def test_without_an_evacuation(self):
+        self.hear()
+        self.assertRaises(exception.Unavailable, self.asked.do)
+
+    def test_evacuated(self):
+        self.hear()
+        self.evacuate()
+        self.assertRaises(exception.ServiceIsDown, self.asked.do)
+        if self.asked.undo is not None and self.step in (live_migrate.PREPARE, live_migrate.COPY):
+            self.assertRaises(exception.ServiceIsDown, self.asked.undo)
+
+    def test_the_hosts_may_be_well(self):
+        """Their cell receives no heartbeats at all."""
+        self.evacuate()
+        self.assertRaises(exception.Unavailable, self.asked.do)
+
+
+class TestBackWhileItMigrates(SilentCase):
+    """A live migration goes on with hosts that are back, also if an evacuation was requested."""
+
+    scenarios = [(step, {'step': step}) for step in AFTER_CHECKS]
+
+    def test_the_hosts_are_back(self):
+        self.beat()
+        self.evacuate()
+        self.asked.do()
