@@ -37,11 +37,9 @@ class RequestContext(context.RequestContext):
     """Identity and request of one call.
 
     guard: function that raises if another process has taken over the work; or None
-    received: whether it came with a message or a record: the request was accepted before
     """
 
     guard: Guard | None = None
-    received = False
 
     def __init__(
         self,
@@ -79,9 +77,7 @@ class RequestContext(context.RequestContext):
     @classmethod
     def from_wire(cls, values: dict[str, typing.Any]) -> typing.Self:
         """Return the context of a received message; unknown keys are ignored."""
-        made = cls(overwrite=False, **{k: values[k] for k in _WIRE if k in values})
-        made.received = True
-        return made
+        return cls(overwrite=False, **{k: values[k] for k in _WIRE if k in values})
 
     def for_saga(self, saga: str | None, epoch: int | None) -> typing.Self:
         """Return a copy whose calls are fenced by `(saga, epoch)`."""

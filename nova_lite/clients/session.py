@@ -1,11 +1,10 @@
 """Calls to a neighbour service: the identity of the caller, the connections and the retries.
 
 A call is made with our own credentials, those of the service's group, or in the name of the user of
-the request, with the user's token. Our own credentials are used as well if the user's context has
-no token (periodic tasks, a saga taken over after a restart), or if the token of an accepted request
-is rejected. An object that must belong to the user's project is then created with a token of ours
-for that project. With auth_type `none` the caller sends the headers that keystonemiddleware would
-set.
+the request, with the user's token. If the user's context has no token (periodic tasks, a saga taken
+over after a restart), our own credentials are used. An object that must belong to the user's
+project is then created with a token of ours for that project. With auth_type `none` the caller
+sends the headers that keystonemiddleware would set.
 """
 
 from collections.abc import Callable
@@ -175,9 +174,6 @@ class Neighbour:
         if response.status_code == 401 and self._forget_tokens(response, request, for_project):
             response.close()
             response = self._send(method, path, headers=headers, identify=identify, **request)
-        if response.status_code == 401 and self._drop_user(ctxt, request, as_user):
-            response.close()
-            response = self._send(method, path, headers=headers, identify=identify, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
         return response
@@ -238,19 +234,6 @@ class Neighbour:
                     plugin.invalidate()
         except exceptions.ClientException as error:
             raise self._unavailable(error) from error
-        return True
-
-    def _drop_user(self, ctxt: Ctxt, request: Mapping[str, object], as_user: AsUser) -> bool:
-        """Drop a token with the answer 401 whose request was accepted. Return whether to repeat.
-
-        The user or the project may have been deleted. The work goes on with our own credentials,
-        as after a restart.
-        """
-        is_sent = as_user and not self.trusting and self.has_user(ctxt)
-        if not (is_sent and ctxt.received and _is_repeatable(request)):
-            return False
-        LOG.info('The %s service rejects the token of the user. Using our own.', self.title)
-        ctxt.auth_token = None
         return True
 
     def _ours_in(self, project_id: str | None) -> Headers:
