@@ -34,7 +34,6 @@ from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
-FAULT_CODE = 500
 # Columns of a server that the report of an action may change.
 REPORTED = frozenset(('power_state', 'vm_state'))
 STOP_EVENT = 'compute_stop_instance'
@@ -141,7 +140,6 @@ def fail(
         instances.add_fault(
             connection,
             report.uuid,
-            code=FAULT_CODE,
             message=failure['error'],
             details=failure['details'],
             host=report.host,

@@ -14,7 +14,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite.conductor import action_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -131,7 +130,6 @@ def fail(
         instances.add_fault(
             connection,
             uuid,
-            code=action_reports.FAULT_CODE,
             message=failure['error'],
             details=failure['details'],
             host=host,
@@ -262,7 +260,6 @@ def give_up(
     instances.add_fault(
         connection,
         row.uuid,
-        code=action_reports.FAULT_CODE,
         message=error.message,
         details=''.join(traceback.format_exception(error)),
     )

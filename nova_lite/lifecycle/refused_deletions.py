@@ -23,7 +23,6 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
-FAULT_CODE = 500
 # Seconds after the request in which a refusal is repeated.
 REPEATED_S = 180
 
@@ -65,9 +64,7 @@ def _end(
         expect_task=(row.task_state,),
         expect_host=(row.host,),
     )
-    instances.add_fault(
-        connection, row.uuid, code=FAULT_CODE, message=error, details=details, host=row.host
-    )
+    instances.add_fault(connection, row.uuid, message=error, details=details, host=row.host)
     if action is not None:
         event = action_lists.LOCAL_DELETE
         actions.start_event(connection, row.uuid, action.request_id, event, top_host=host)

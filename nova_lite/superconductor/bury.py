@@ -30,7 +30,6 @@ LOG = log.getLogger(__name__)
 E = typing.TypeVar('E', bound=Exception)
 EVENT = 'conductor_schedule_and_build_instances'
 STATES = {'vm_state': 'error', 'task_state': None, 'host': None, 'node': None}
-FAULT_CODE = 500
 
 
 def bury(
@@ -126,7 +125,7 @@ def _record_of(request: rows.Row) -> dict[str, typing.Any]:
 
 def _fault(error: Exception, message: str) -> dict[str, typing.Any]:
     details = ''.join(traceback.format_exception(error))
-    return {'code': FAULT_CODE, 'message': message, 'details': details}
+    return {'message': message, 'details': details}
 
 
 def _record(

@@ -356,12 +356,12 @@ def add_fault(
     connection: sa.Connection,
     uuid: str,
     *,
-    code: int,
     message: str,
+    code: int = 500,
     details: str | None = None,
     host: str | None = None,
 ) -> None:
-    """Record a fault of a server. The message is cut to the column's 255 characters."""
+    """Record a fault of a server. The message is cut to 255 characters. code: HTTP status"""
     rows.insert(
         connection,
         models.InstanceFault.__table__,

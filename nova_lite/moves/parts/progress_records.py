@@ -83,4 +83,4 @@ class Progress:
         """Add a fault to the server, if the user is shown the error. error: as Saga.error"""
         if error is not None and self.events.shown(error):
             texts = {'message': error['message'], 'details': error['traceback']}
-            instances.add_fault(connection, self.scope.instance_uuid, code=500, **texts)
+            instances.add_fault(connection, self.scope.instance_uuid, **texts)
