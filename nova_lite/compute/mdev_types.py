@@ -6,16 +6,16 @@ virtual ones is not offered itself.
 
 from collections.abc import Iterator
 import dataclasses
-import logging
 
+import os_resource_classes as orc
 from oslo_config import cfg
+from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.conf import devices as options
 from nova_lite.virt import pci
 
-LOG = logging.getLogger(__name__)
-VGPU = 'VGPU'
+LOG = log.getLogger(__name__)
 
 
 class InvalidLibvirtMdevConfig(exception.Invalid):
@@ -28,7 +28,7 @@ class Type:
 
     name: str
     most: int | None = None
-    resource_class: str = VGPU
+    resource_class: str = orc.VGPU
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ import json
 import re
 import typing
 
+import os_resource_classes as orc
 from oslo_utils import strutils
 
 from nova_lite import exception
@@ -28,7 +29,6 @@ TO_BE_NAMED = pci.PF, pci.VDPA, pci.MDEV
 RESOURCES = 'resources'
 _VIRTUAL = re.compile('resources[a-zA-Z0-9_-]{0,64}:(VGPU|CUSTOM_[A-Z0-9_]+)')
 POLICIES = REQUIRED, LEGACY, PREFERRED, SOCKET = 'required', 'legacy', 'preferred', 'socket'
-VGPU = 'VGPU'
 _AFFINITY = 'pci_numa_affinity_policy'
 _ID = re.compile('[0-9a-fA-F]{4}')
 _KEYS = (
@@ -120,7 +120,7 @@ class Request:
 
         Custom classes may be those of other resources.
         """
-        return not self.is_virtual or self.name == VGPU or self.name in classes
+        return not self.is_virtual or self.name == orc.VGPU or self.name in classes
 
     @property
     def kept(self) -> tuple[object, ...]:
