@@ -7,6 +7,7 @@ else goes to the services.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Mapping
 import functools
 import http
 import importlib.resources
@@ -31,6 +32,7 @@ PREFIX = '/page/'
 INDEX, EVENTS, MAP, WHY = 'index.html', 'events', 'map', 'why'
 JSON = 'application/json'
 METHODS = ('GET', 'HEAD')
+HEADERS = (('Cache-Control', 'no-store'), ('Vary', 'Accept'), *admission.HEADERS)
 # Whether there are switches; they are below it.
 IS_OPEN, LAB = 'lab', 'lab/'
 SWITCHES = tuple(f'{LAB}{name}' for name in lab.SWITCHES)
@@ -75,7 +77,7 @@ class Page:
 
     def __init__(self, application: Callable[[Environ, Start], Iterable[bytes]]) -> None:
         self._application = application
-        self._files = dict(files())
+        self._files = files()
         self._seats = runtime.Semaphore(feed_module.MOST_VIEWERS)
         # None while the page is read-only.
         self.lab: lab.Lab | None = None
@@ -114,14 +116,14 @@ class Page:
             if name == EVENTS:
                 return self._events(environ, start_response)
             answer = self._files.get(name) or self._details(name, environ)
-        return _send(environ, start_response, answer)
+        return send(environ, start_response, answer)
 
     def _events(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         view = self._view
         viewer = None if view is None else view.feed.watch()
         if viewer is None:
             text = RESET if view is None else f'{feed_module.MOST_VIEWERS} viewers are the most.'
-            return _send(environ, start_response, later(text))
+            return send(environ, start_response, later(text))
         headers = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-store')]
         try:
             start_response('200 OK', [*headers, *admission.HEADERS])
@@ -215,10 +217,13 @@ def _wants_html(environ: Environ) -> bool:
     )
 
 
-def files() -> typing.Iterator[tuple[str, Answer]]:
-    """Yield (name, Answer) of the files of the page."""
-    for each in importlib.resources.files(__package__).joinpath('static').iterdir():
-        yield each.name, Answer(each.read_bytes(), TYPES[pathlib.PurePath(each.name).suffix])
+@functools.cache
+def files() -> Mapping[str, Answer]:
+    """Return {name: Answer} of the files of the page."""
+    return {
+        each.name: Answer(each.read_bytes(), TYPES[pathlib.PurePath(each.name).suffix])
+        for each in importlib.resources.files(__package__).joinpath('static').iterdir()
+    }
 
 
 def refuse(status: http.HTTPStatus, text: str, **more: str) -> Answer:
@@ -232,13 +237,17 @@ def later(text: str) -> Answer:
     return refuse(http.HTTPStatus.SERVICE_UNAVAILABLE, text, Retry_After=str(RETRY_AFTER_S))
 
 
-def _send(environ: Environ, start_response: Start, answer: Answer) -> Iterable[bytes]:
+def send(
+    environ: Environ,
+    start_response: Start,
+    answer: Answer,
+    more: Iterable[tuple[str, str]] = HEADERS,
+) -> Iterable[bytes]:
+    """Send an answer. more: the headers that each answer has"""
     headers = [
         ('Content-Type', answer.kind),
         ('Content-Length', str(len(answer.data))),
-        ('Cache-Control', 'no-store'),
-        ('Vary', 'Accept'),
-        *admission.HEADERS,
+        *more,
         *answer.more,
     ]
     start_response(f'{answer.status.value} {answer.status.phrase}', headers)

@@ -44,7 +44,6 @@ class Console:
 
     def __init__(self, application: wsgi.WSGIApplication, read: Read) -> None:
         self._application, self._read = application, read
-        self._files = dict(app.files())
         self._places = runtime.Semaphore(READERS)
 
     def __call__(
@@ -54,10 +53,7 @@ class Console:
         if not path.startswith(PREFIX):
             return self._application(environ, start_response)
         answer = self._answer(path.removeprefix(PREFIX), environ)
-        length = ('Content-Length', str(len(answer.data)))
-        headers = [('Content-Type', answer.kind), length, *HEADERS, *answer.more]
-        start_response(f'{answer.status.value} {answer.status.phrase}', headers)
-        return [] if environ['REQUEST_METHOD'] == 'HEAD' else [answer.data]
+        return app.send(environ, start_response, answer, HEADERS)
 
     def _answer(self, name: str, environ: wsgi.WSGIEnvironment) -> app.Answer:
         if environ['REQUEST_METHOD'] not in app.METHODS:
@@ -67,7 +63,7 @@ class Console:
                 status, f'Consoles answer to {allowed} alone.', Allow=', '.join(app.METHODS)
             )
         if name in FILES:
-            return self._files[FILES[name]]
+            return app.files()[FILES[name]]
         if name != LOG:
             return app.refuse(http.HTTPStatus.NOT_FOUND, f'There is no {PREFIX}{name}.')
         if not self._places.acquire(timeout=WAIT_S):

@@ -120,7 +120,7 @@ class Source:
                 listed = self._reader.api_db.read(_sagas_of, uuid)
                 return {
                     **document.server(cell.name, records.server, states),
-                    **server_details.make(records, names, document.time_of),
+                    **server_details.make(records, names),
                     'sagas': listed,
                     'saga': self.saga(listed[0]['uuid']) if listed else None,
                 }

@@ -4,9 +4,7 @@ Tracebacks of events are left out, and everything with secrets: user data, keys,
 passwords.
 """
 
-from collections.abc import Callable
 from collections.abc import Sequence
-import datetime
 import typing
 
 import sqlalchemy as sa
@@ -14,6 +12,7 @@ import sqlalchemy as sa
 from nova_lite.api.servers import addresses
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
+from nova_lite.lab.page import document
 from nova_lite.lab.page import neighbour_names
 from nova_lite.lab.page import reading
 
@@ -80,12 +79,8 @@ def ids(records: Records) -> dict[str, list[str | None]]:
     }
 
 
-def make(
-    records: Records,
-    names: neighbour_names.Names,
-    time: Callable[[datetime.datetime | None], str | None],
-) -> Json:
-    """Return the details. names: of `ids`; time: returns the text of a time"""
+def make(records: Records, names: neighbour_names.Names) -> Json:
+    """Return the details. names: of `ids`"""
     server, flavor, fault = records.server, records.server.flavor, records.fault
     networks = addresses.by_network(server.network_info)
 
@@ -108,18 +103,18 @@ def make(
         ],
         'zone': server.availability_zone,
         'is_locked': server.locked,
-        'created_at': time(server.created_at),
-        'launched_at': time(server.launched_at),
-        'fault': fault and {'message': fault.message, 'at': time(fault.created_at)},
+        'created_at': document.time_of(server.created_at),
+        'launched_at': document.time_of(server.launched_at),
+        'fault': fault and {'message': fault.message, 'at': document.time_of(fault.created_at)},
         'actions': [
             {
                 'action': action.action,
                 'request_id': action.request_id,
                 'user': named(action.user_id),
-                'at': time(action.start_time),
+                'at': document.time_of(action.start_time),
                 'message': action.message,
                 'events': [
-                    _event(event, time) for event in records.events if event.action_id == action.id
+                    _event(event) for event in records.events if event.action_id == action.id
                 ],
             }
             for action in records.actions
@@ -127,12 +122,12 @@ def make(
     }
 
 
-def _event(event: Row, time: Callable[[datetime.datetime | None], str | None]) -> Json:
+def _event(event: Row) -> Json:
     return {
         'event': event.event,
         'host': event.host,
-        'at': time(event.start_time),
-        'ended_at': time(event.finish_time),
+        'at': document.time_of(event.start_time),
+        'ended_at': document.time_of(event.finish_time),
         'result': event.result,
         'details': event.details,
     }

@@ -307,7 +307,7 @@ class TestLab(PageTestCase):
 
 class TestFiles(PageTestCase):
     def files(self, kind=''):
-        files = dict(app.files())
+        files = app.files()
         return {name: each.data.decode() for name, each in files.items() if name.endswith(kind)}
 
     def test_they_are_small(self):

@@ -4,7 +4,6 @@ import types
 
 import testtools
 
-from nova_lite.lab.page import document
 from nova_lite.lab.page import neighbour_names
 from nova_lite.lab.page import server_details
 from tests.unit.lab.page import readings
@@ -71,7 +70,7 @@ def records(*, fault=None, **values):
 
 class TestServer(testtools.TestCase):
     def made(self, names, **values):
-        return server_details.make(records(**values), names, document.time_of)
+        return server_details.make(records(**values), names)
 
     def test_names_and_addresses(self):
         found = self.made({'project-id': 'demo', 'user-id': 'alice', 'image-id': 'cirros'})
