@@ -8,24 +8,15 @@ import fixtures
 import requests
 
 from nova_lite.lab.launcher import verification
-from tests.fixtures import live_moving
-from tests.functional import base
+from tests.functional import live_page
 from tools import sample
 
 HTML = {'Accept': 'text/html,*/*;q=0.8'}
 
 
 @sample.in_turns(3)
-class LivePageTest(base.CloudTest):
+class LivePageTest(live_page.LivePageTestCase):
     settings = {'cells': 2, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    @property
-    def url(self):
-        return self.cloud.cloud.url
 
     @contextlib.contextmanager
     def stream(self):
@@ -44,11 +35,6 @@ class LivePageTest(base.CloudTest):
         """The first document that satisfies a condition."""
         with self.stream() as documents:
             return next(found for found in documents if condition(found))
-
-    def get(self, path, status=200, **options):
-        answer = requests.get(f'{self.url}{path}', timeout=60, **options)
-        self.assertEqual(status, answer.status_code, answer.text)
-        return answer.json()
 
     # ---- data ----
 

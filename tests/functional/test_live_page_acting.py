@@ -7,7 +7,7 @@ import requests
 from nova_lite.lab.page import lab
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import live_moving
-from tests.functional import base
+from tests.functional import live_page
 from tools import sample
 
 UNKNOWN = '00000000-0000-4000-8000-000000000000'
@@ -23,16 +23,8 @@ CHANGES = {
 
 
 @sample.in_turns(2)
-class LivePageActingTest(base.CloudTest):
+class LivePageActingTest(live_page.LivePageTestCase):
     settings = {'cells': 1, 'hosts': 3, 'lab': True}
-
-    def setUp(self):
-        super().setUp()
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    @property
-    def url(self):
-        return self.cloud.cloud.url
 
     def post(self, name, values=None, status=200, **headers):
         """The answer of a switch, as the page requests it."""

@@ -5,15 +5,13 @@ import importlib.resources
 import json
 
 import fixtures
-import requests
 from selenium.webdriver.common import keys
 
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import verification
 from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
-from tests.fixtures import live_moving
-from tests.functional import base
+from tests.functional import live_page
 from tools import sample
 
 # A copy takes some seconds.
@@ -55,21 +53,8 @@ return [8, 24, 40].map((each) => [...found.slice(each * 4, each * 4 + 4)].join()
 
 
 @sample.in_turns(2)
-class LivePageInBrowserTest(base.CloudTest):
+class LivePageInBrowserTest(live_page.LivePageTestCase):
     settings = {'cells': 2, 'hosts': 3}
-
-    def setUp(self):
-        super().setUp()
-        self.moving = live_moving.LiveMoving(self.cloud)
-
-    @property
-    def url(self):
-        return self.cloud.cloud.url
-
-    def get(self, path, status=200, **options):
-        answer = requests.get(f'{self.url}{path}', timeout=60, **options)
-        self.assertEqual(status, answer.status_code, answer.text)
-        return answer.json()
 
     def test_a_live_migration_as_it_happens(self):
         browser = self.useFixture(browser_fixture.Browser())
