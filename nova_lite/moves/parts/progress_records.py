@@ -82,5 +82,9 @@ class Progress:
     def add_fault(self, connection: sa.Connection, error: journal.Failure | None) -> None:
         """Add a fault to the server, if the user is shown the error. error: as Saga.error"""
         if error is not None and self.events.shown(error):
-            texts = {'message': error['message'], 'details': error['traceback']}
-            instances.add_fault(connection, self.scope.instance_uuid, **texts)
+            instances.add_fault(
+                connection,
+                self.scope.instance_uuid,
+                message=error['message'],
+                details=error['traceback'],
+            )
