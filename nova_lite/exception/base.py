@@ -2,7 +2,7 @@
 
 import typing
 
-# The module of every error of this package, whose name crosses RPC. The files may be divided anew.
+# The module of every error of this package, whose name crosses RPC. Files may be divided further.
 _PACKAGE = __name__.rpartition('.')[0]
 
 
