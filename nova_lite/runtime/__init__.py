@@ -18,6 +18,7 @@ import functools
 import os
 import queue
 import random as _random
+import re
 import secrets
 import select
 import threading
@@ -291,8 +292,11 @@ def new_request_id() -> str:
 
 
 def new_secret(bytes_: int = 24) -> str:
-    """Return a URL-safe string from the system's entropy: tokens and generated passwords."""
-    return _current.secret(bytes_)
+    """Return a URL-safe string from the system's entropy: tokens and generated passwords.
+
+    It does not begin with "-": commands take such an argument for an option.
+    """
+    return re.sub('^-', 'x', _current.secret(bytes_))
 
 
 def spawn(

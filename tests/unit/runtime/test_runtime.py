@@ -1,5 +1,6 @@
 """The one source of time, chance and ids."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -58,6 +59,20 @@ class InstalledTestCase(testtools.TestCase):
         with runtime.install(Fixed()):
             self.assertEqual('sss', runtime.new_secret(3))
             self.assertEqual(7.0, runtime.cpu_time())
+
+
+class SecretTestCase(testtools.TestCase):
+    def test_a_command_takes_a_secret_for_a_value_not_for_an_option(self):
+        class Begins(clock.ManualRuntime):
+            def secret(self, bytes_):
+                return '-' + '-' * bytes_
+
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        parser.add_argument('--password')
+        with runtime.install(Begins()):
+            secret = runtime.new_secret(3)
+        self.assertEqual(secret, parser.parse_args(['--password', secret]).password)
+        self.assertEqual(4, len(secret))
 
 
 class WaitTestCase(testtools.TestCase):
