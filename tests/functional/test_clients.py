@@ -12,11 +12,13 @@ from nova_lite import runtime
 from nova_lite.simcloud import seed
 from tests.fixtures import cli as cli_fixture
 from tests.fixtures import cloud as cloud_fixture
+from tools import sample
 
 AT_ONCE = 3
 ACTIVE = {'Status': 'ACTIVE', 'Power State': 1, 'Task State': None}
 
 
+@sample.in_turns(2)
 class ClientTest(testtools.TestCase):
     """The cloud has three hosts a cell; each test deletes what it made."""
 

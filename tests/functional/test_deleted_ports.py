@@ -6,6 +6,7 @@ from tests.fixtures import owners
 from tests.functional import own_cloud
 from tests.functional import owners_table
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -18,6 +19,7 @@ hosts:
 SLOW_BUILDS = "extends: instant\nhosts: [{match: '*', delays: {spawn: 3}}]\n"
 
 
+@sample.in_turns(2)
 class LostPortsTest(own_cloud.OwnCloudTest):
     """A port goes while a task runs that is no saga, or without an event."""
 

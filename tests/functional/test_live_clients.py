@@ -8,6 +8,7 @@ import json
 from tests.fixtures import cli as cli_fixture
 from tests.fixtures import live_moving
 from tests.functional import base
+from tools import sample
 
 
 class LiveClientTestCase(base.CloudTest):
@@ -36,6 +37,7 @@ class LiveClientTestCase(base.CloudTest):
         return moved
 
 
+@sample.in_turns(2)
 class LiveClientTest(LiveClientTestCase):
     def test_migrations(self):
         server = self.cloud.boot()

@@ -9,11 +9,13 @@ import requests
 from nova_lite.daemons import conductor
 from tests.fixtures import units
 from tests.functional import base
+from tools import sample
 
 DASHBOARD = units.ROOT / 'etc' / 'grafana' / 'nova-lite.json'
 NAME = re.compile(r'\b((?:nova_lite|openstack_nova)_[a-z_]+)\b')
 
 
+@sample.in_turns(2)
 class MonitoringTest(base.CloudTest):
     settings = {'cells': 2, 'hosts': 2}
 

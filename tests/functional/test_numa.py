@@ -10,6 +10,7 @@ from tests import fixtures as fixtures_package
 from tests.functional import held_parts
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -62,6 +63,7 @@ class NumaCase(held_parts.HeldPartsTest):
         return [node.name for node in self.cloud.admin.compute.hypervisors()]
 
 
+@sample.in_turns(2)
 class NumaTest(NumaCase):
     def test_what_is_shown(self):
         server = self.cloud.boot(flavor='paged')

@@ -4,6 +4,7 @@ import functools
 
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -18,6 +19,7 @@ EVENTS = [
 ]
 
 
+@sample.in_turns(2)
 class ResizeTest(moves_base.MovesTest):
     settings = {'cells': 1, 'hosts': 3, 'options': NO_QUOTA}
 

@@ -9,10 +9,12 @@ from nova_lite.virt.sim import passwords
 from tests.fixtures import attaching
 from tests.fixtures import cli as cli_fixture
 from tests.functional import base
+from tools import sample
 
 OLD = ('--os-compute-api-version', '2.47')
 
 
+@sample.in_turns(2)
 class ServerClientTest(base.CloudTest):
     settings = {'cells': 1, 'hosts': 2}
 
