@@ -96,6 +96,7 @@ class LivePageTest(live_page.LivePageTestCase):
             self.assertEqual(names, [each['name'] for each in found['servers']])
         found = self.get('/page/servers', params={'host': server.compute_host})
         self.assertIn(server.id, [each['uuid'] for each in found['servers']])
+        self.assertEqual(([], []), (found['nodes'], found['devices']))
         hosts = self.get('/page/hosts', params={'cell': 'cell2', 'zone': 'nova'})['hosts']
         self.assertEqual(3, len(hosts))
         self.get('/page/servers', 400, params={'q': 'x' * 101})

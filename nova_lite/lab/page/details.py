@@ -16,6 +16,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.lab.page import document
 from nova_lite.lab.page import host_map
+from nova_lite.lab.page import host_parts
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
 from nova_lite.lab.page import server_details
@@ -87,7 +88,8 @@ class Source:
     def servers(self, *, q: str = '', host: str = '') -> Json:
         """Return servers of all cells: on a host, or with `q` in the name or at the uuid's start.
 
-        `silent` has the names of cells that do not answer, whose servers are missing.
+        `silent` has the names of cells that do not answer, whose servers are missing. Of a host,
+        its NUMA nodes and devices are returned as well, see `host_parts`.
         Raise Invalid for a `q` that is too long.
         """
         if len(q) > MOST_WORDS:
@@ -104,7 +106,12 @@ class Source:
         answers, silent = self._in_cells(query)
         states = document.host_states(self._hosts())
         found = [document.server(cell.name, row, states) for cell, rows in answers for row in rows]
-        return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent}
+        parts = self._parts_of(host) if host else {}
+        return {'servers': found[:MOST], 'more': len(found) > MOST, 'silent': silent, **parts}
+
+    def _parts_of(self, host: str) -> Json:
+        answers, _silent = cells_module.split(self._reader.cells.scatter(host_parts.read, host))
+        return host_parts.make(report for found in answers.values() for report in found)
 
     def server(self, uuid: str) -> Json:
         """Return a server with its actions, its sagas, the newest first, and the newest saga.

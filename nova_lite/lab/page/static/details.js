@@ -32,8 +32,33 @@ export const serverRow = (server) => {
 
 function drawServers(answer) {
   const items = [...answer.servers.map(serverRow), ...missing(answer)];
-  if (!items.length) return [h('p', { class: 'faint', text: 'None' }), source()];
-  return [h('ul', { class: 'rows' }, ...items), ...more(answer), source()];
+  const list = items.length ? h('ul', { class: 'rows' }, ...items) : h('p', { class: 'faint', text: 'None' });
+  return [list, ...more(answer), ...nodesOf(answer), ...devicesOf(answer), source()];
+}
+
+function nodesOf(answer) {
+  if (!answer.nodes?.length) return [];
+  const heads = [['node'], ['memory', true], ['shared CPUs', true], ['pinned CPUs', true], ['pages in use', true]];
+  const large = (node) => node.pages.filter((pages) => pages.held).map((pages) => `${number(pages.held)} of ${number(pages.size_kb)} KiB`);
+  const row = (node) => h('tr', {},
+    h('th', { scope: 'row', text: `${node.id}` }), h('td', { class: 'number', text: `${number(node.memory_mb)} MiB` }),
+    h('td', { class: 'number', text: number(node.shared) }),
+    h('td', { class: 'number', text: node.dedicated ? `${number(node.dedicated_held)} of ${number(node.dedicated)}` : '–' }),
+    h('td', { class: 'number', text: large(node).join(', ') || '–' }));
+  return [h('h3', { text: 'NUMA nodes' }), table('NUMA nodes', heads, answer.nodes.map(row))];
+}
+
+function devicesOf(answer) {
+  if (!answer.devices?.length) return [];
+  const names = new Map(answer.servers.map((server) => [server.uuid, server.name]));
+  const owner = (uuid) => h('button', { class: 'link', text: names.get(uuid) ?? uuid, click: () => openServer(uuid) });
+  const row = (device) => h('tr', {},
+    h('th', { scope: 'row' }, h('code', { text: device.address })), h('td', { text: device.type }), h('td', { text: device.ids }),
+    h('td', { class: 'number', text: `${device.node ?? '–'}` }),
+    h('td', {}, ...(device.servers.length ? device.servers.map(owner) : ['free'])));
+  const heads = [['device'], ['type'], ['vendor and product'], ['NUMA node', true], ['server']];
+  const others = answer.more_devices ? [h('p', { class: 'faint', text: 'There are other devices.' })] : [];
+  return [h('h3', { text: 'Devices' }), table('Devices', heads, answer.devices.map(row)), ...others];
 }
 
 export function openZone(cell, zone) {
