@@ -3,9 +3,12 @@
 import base64
 import json
 
+from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.metadata import instance_metadata
 from nova_lite.metadata import network_data
+from nova_lite.metadata import tagged_devices
 from nova_lite.objects import base
 
 # Versions are dates, which sort as text.
@@ -39,8 +42,6 @@ SINCE = {
 # The seed is 512 random characters, encoded once more.
 SEED_ENTROPY_BYTES = 384
 X509 = '-----BEGIN CERTIFICATE'
-# The devices of simulated guests have no addresses.
-NO_ADDRESS = {'bus': 'none', 'address': 'none'}
 
 
 def documents(
@@ -76,8 +77,8 @@ def meta_data(
         **({'meta': dict(instance.metadata)} if instance.metadata else {}),
         'random_seed': _seed(),
         'project_id': instance.project_id,
-        'devices': _devices(facts),
-        'dedicated_cpus': [],
+        'devices': tagged_devices.of(facts, version),
+        'dedicated_cpus': _dedicated_cpus(facts),
         **(extra or {}),
     }
     return {key: value for key, value in found.items() if version >= SINCE.get(key, VERSIONS[0])}
@@ -97,25 +98,17 @@ def _seed() -> str:
     return base64.b64encode(runtime.new_secret(SEED_ENTROPY_BYTES).encode()).decode()
 
 
-def _devices(facts: instance_metadata.Facts) -> list[base.Data]:
-    """Return the devices that the user has tagged."""
-    interfaces = [
-        {'type': 'nic', **NO_ADDRESS, 'mac': vif['address'], 'tags': [vif['tag']]}
-        for vif in facts.network_info
-        if vif.get('tag')
-    ]
-    disks = [
-        {
-            'type': 'disk',
-            **NO_ADDRESS,
-            **({'serial': device.volume_id} if device.get('volume_id') else {}),
-            'path': device.get('device_name'),
-            'tags': [device.get('tag')],
-        }
-        for device in facts.block_devices
-        if device.get('tag')
-    ]
-    return interfaces + disks
+def _dedicated_cpus(facts: instance_metadata.Facts) -> list[int]:
+    """Return the numbers of the guest's CPUs that have a CPU of the host each."""
+    instance = facts.instance
+    try:
+        guest = constraints.of(
+            constraints.Asked.of(instance.flavor.as_dict(), instance.get('image_properties') or {})
+        )
+    except exception.Invalid:
+        # A former release has accepted the server.
+        return []
+    return sorted(guest.dedicated)
 
 
 def _text(value: base.Data) -> bytes:

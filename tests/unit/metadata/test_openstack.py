@@ -1,6 +1,7 @@
 """The documents in OpenStack's format, by version."""
 
 import base64
+import functools
 import json
 import logging
 import os
@@ -9,6 +10,7 @@ import fixtures
 import testtools
 
 from nova_lite.metadata import openstack
+from nova_lite.objects import flavor
 from tests.fixtures import guest_facts
 
 FIRST, LAST = openstack.VERSIONS[0], openstack.VERSIONS[-1]
@@ -79,6 +81,37 @@ class DocumentsTest(testtools.TestCase):
             },
             found,
         )
+
+    def test_ports_that_are_devices(self):
+        port = functools.partial(guest_facts.vif, vnic_type='direct')
+        ports = [
+            port(details={'vlan': '0'}),
+            port(details={'vlan': '300'}, profile={'trusted': 'true'}),
+            port(tag='own', profile={'trusted': False}),
+            guest_facts.vif(details={'vlan': 5}),
+        ]
+        shown = {'type': 'nic', 'bus': 'none', 'address': 'none', 'mac': 'fa:16:3e:9c:bf:3d'}
+        vlan = {**shown, 'tags': [], 'vlan': 300}
+        own = {**shown, 'tags': ['own']}
+        expected = {
+            '2016-06-30': [own],
+            '2017-02-22': [vlan, own],
+            '2018-08-27': [{**vlan, 'vf_trusted': True}, {**own, 'vf_trusted': False}],
+        }
+        for version, nics in expected.items():
+            found = self.meta_data(version, network_info=ports)['devices']
+            self.assertEqual(nics, [each for each in found if each['type'] == 'nic'])
+
+    def test_dedicated_cpus(self):
+        specs = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '2-3'}
+        values = {'name': 'pinned', 'vcpus': 4, 'memory_mb': 512}
+        for extra, expected in (
+            (specs, [2, 3]),
+            ({'hw:cpu_policy': 'dedicated'}, [0, 1, 2, 3]),
+            ({'hw:cpu_policy': 'dedicated', 'hw:numa_nodes': '3'}, []),
+        ):
+            found = self.meta_data(flavor=flavor.Flavor(**values, extra_specs=extra))
+            self.assertEqual(expected, found['dedicated_cpus'])
 
     def test_what_a_server_lacks_is_absent(self):
         found = self.meta_data(key_name=None, key_data=None, metadata={}, availability_zone=None)
