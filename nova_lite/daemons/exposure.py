@@ -4,12 +4,15 @@ from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 import ipaddress
+import os
+import sys
 from wsgiref import types as wsgi
 
 from oslo_config import cfg
 
 from nova_lite import exception
 from nova_lite.daemons import local_requests
+from nova_lite.daemons import process
 from nova_lite.daemons.wsgi import answers
 from nova_lite.daemons.wsgi import paths
 from nova_lite.daemons.wsgi import server
@@ -102,7 +105,7 @@ def serve(
     try:
         require_safe({options.auth_strategy}, options.listen)
     except Exposed as error:
-        raise SystemExit(str(error)) from error
+        process.refuse(os.path.basename(sys.argv[0]), error)
     server.serve(
         lambda: protected(load_application(), {options.auth_strategy}, options.listen),
         host=options.listen,

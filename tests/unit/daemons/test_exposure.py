@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import io
+import os
 
 import fixtures
 import testtools
@@ -39,8 +41,10 @@ class ExposureTest(testtools.TestCase):
 
     def test_services_do_not_start(self):
         asked = argparse.Namespace(auth_strategy='noauth', listen='0.0.0.0')
-        refused = self.assertRaises(SystemExit, exposure.serve, None, asked)
-        self.assertIn('Listen on 127.0.0.1', str(refused))
+        with contextlib.redirect_stderr(io.StringIO()) as printed:
+            refused = self.assertRaises(SystemExit, exposure.serve, None, asked)
+        self.assertEqual(os.EX_CONFIG, refused.code)  # systemd does not start it again
+        self.assertIn('Listen on 127.0.0.1', printed.getvalue())
 
     def test_each_way_to_set_noauth(self):
         """By a flag, an option, an option of a snapshot, and the environment, at each address."""
