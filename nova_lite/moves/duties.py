@@ -50,7 +50,7 @@ def foreign_attachments(scope: scopes.Scope) -> saga.Pending | None:
     if row is not None and row.task_state is not None:
         return saga.Pending(detail=f'the server is in task {row.task_state}')
     devices = [] if cell is None else cell.devices()
-    neighbours.drop_foreign(scope, devices, listed=found)
+    neighbours.drop_listed(scope, found, devices)
     return None
 
 

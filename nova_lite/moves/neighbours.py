@@ -22,12 +22,14 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.moves import scope as scopes
+from nova_lite.moves import server_cell
 from nova_lite.moves import steps
 from nova_lite.objects import block_device
 from nova_lite.objects import port_devices
 from nova_lite.objects import request_spec
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
+from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 ATTACHMENTS, VOLUMES, PORTS = 'attachments', 'volumes', 'ports'
@@ -71,7 +73,7 @@ def reserve(
     Return {block device uuid: [id of its attachment, id of the new attachment or LOST]}. If the
     server has lost its root disk, the move fails before the pivot; after it the disk is omitted.
     """
-    drop_unnamed(scope, scope.devices(), {device.volume_id for device in devices})
+    drop_unnamed(scope, scope.devices, {device.volume_id for device in devices})
     made: steps.Reserved = {}
     for device in devices:
         if device.get('attachment_id'):
@@ -141,20 +143,44 @@ def held_by(data: saga.Data, kind: str) -> set[str]:
     return {each for kinds in holds for each in kinds.get(kind, ())}
 
 
-def drop_foreign(
-    scope: scopes.Scope,
-    devices: Sequence[block_device.BlockDevice],
-    *,
-    listed: session.Jsons | None = None,
-    reserved: steps.Reserved | None = None,
-) -> None:
+def drop_foreign(scope: scopes.Scope, read: Callable[[], server_cell.Devices]) -> None:
     """Delete the attachments of a server that no block device names and no saga holds.
 
-    listed: the server's attachments, if they were listed before
+    read: function that reads the block devices, see `_listed`
+    """
+    listed, devices = _listed(scope, read)
+    drop_listed(scope, listed, devices)
+
+
+def _listed(
+    scope: scopes.Scope, read: Callable[[], server_cell.Devices]
+) -> tuple[session.Jsons, server_cell.Devices]:
+    """Return the attachments of a server, and its block devices, which are read afterwards.
+
+    So a block device names each attachment that was recorded while the attachments were listed. A
+    host that reboots a server records an attachment after it has created it: raise StateChanged if
+    the state of the server was reset, and the server is being rebooted.
+    """
+    listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
+    row = scope.find()
+    if row is not None and row.task_state in transitions.REBOOT_HARD.tasks:
+        detail = f'found task {row.task_state}'
+        raise exception.StateChanged(what='Instance', key=scope.instance_uuid, detail=detail)
+    return listed, read()
+
+
+def drop_listed(
+    scope: scopes.Scope,
+    listed: session.Jsons,
+    devices: Sequence[block_device.BlockDevice],
+    *,
+    reserved: steps.Reserved | None = None,
+) -> None:
+    """Delete those of the listed attachments that no block device names and no saga holds.
+
+    devices: block devices of the server, which were read after the list
     reserved: result of `reserve`, whose attachments are kept
     """
-    if listed is None:
-        listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
     own = {device.attachment_id for device in devices if device.get('attachment_id')}
     own.update(*(reserved or {}).values())
     foreign = {attachment['id'] for attachment in listed} - own
@@ -166,22 +192,24 @@ def drop_foreign(
 
 def drop_unnamed(
     scope: scopes.Scope,
-    devices: Sequence[block_device.BlockDevice],
+    read: Callable[[], server_cell.Devices],
     volumes: Collection[str],
     *,
     reserved: steps.Reserved | None = None,
-) -> None:
+) -> server_cell.Devices:
     """Delete the attachments of volumes that no block device of the server names.
 
     A volume that is being attached takes no further attachment. Attachments of other volumes stay
     unless the step is repeated: a request to attach a volume may not have recorded it yet.
 
-    devices: those of the server; volumes: ids; reserved: see `drop_foreign`
+    read: see `_listed`; volumes: ids; reserved: see `drop_listed`
+    Return the block devices of the server.
     """
-    listed = scope.world.volume.list_attachments(scope.ctxt, scope.instance_uuid)
+    listed, devices = _listed(scope, read)
     if not scope.repeated:
         listed = [each for each in listed if each['volume_id'] in volumes]
-    drop_foreign(scope, devices, listed=listed, reserved=reserved)
+    drop_listed(scope, listed, devices, reserved=reserved)
+    return devices
 
 
 def with_attachments(

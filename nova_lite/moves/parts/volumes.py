@@ -173,8 +173,8 @@ class Volumes:
 
     def _recorded(self, device: block_device.BlockDevice) -> block_device.BlockDevice | None:
         """Return a block device as it is recorded now. Delete attachments that nothing names."""
-        devices, volumes = self.scope.present.devices(), {device.volume_id}
-        neighbours.drop_unnamed(self.scope, devices, volumes, reserved=self.reserved)
+        read, volumes = self.scope.present.devices, {device.volume_id}
+        devices = neighbours.drop_unnamed(self.scope, read, volumes, reserved=self.reserved)
         return next((each for each in devices if each.uuid == device.uuid), None)
 
     def _attach(self, device: block_device.BlockDevice) -> str:
@@ -195,9 +195,8 @@ class Volumes:
         """Delete all attachments that no block device names."""
         if self._needless():
             return
-        devices = self.scope.devices()
-        if neighbours.has_volumes(devices) or self.scope.is_gone():
-            neighbours.drop_foreign(self.scope, devices)
+        if neighbours.has_volumes(self.scope.devices()) or self.scope.is_gone():
+            neighbours.drop_foreign(self.scope, self.scope.devices)
 
     def arriving(
         self, devices: list[block_device.BlockDevice] | None = None
@@ -217,7 +216,7 @@ class Volumes:
         """Delete the former attachments, and for a deleted server also the new ones."""
         self.end_former()
         if self._gone():
-            neighbours.drop_foreign(self.scope, self.scope.devices())
+            neighbours.drop_foreign(self.scope, self.scope.devices)
         elif not self.reserved:
             return saga.Skipped()
         return None

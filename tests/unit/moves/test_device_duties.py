@@ -218,13 +218,12 @@ class HeldTest(LostHostCase):
 
     def test_other_sagas_leave_it(self):
         made = self.lost('attach_volume', 'attach_volume')
-        devices = self.cell.devices(self.server)
-        neighbours.drop_foreign(made.scope, devices)
+        neighbours.drop_foreign(made.scope, made.scope.devices)
         self.assertTrue(self.is_reserved())
         self.force_down(False)
         self.run_until(made, journal.UNDONE)
         self.cell.volume.create_attachment(self.ctxt, self.new, self.server)
-        neighbours.drop_foreign(made.scope, devices)
+        neighbours.drop_foreign(made.scope, made.scope.devices)
         self.assertFalse(self.is_reserved())
 
     def test_server_that_was_deleted(self):
