@@ -223,15 +223,10 @@ def _definition(
     server yet, and is left out. Raises as `Volumes.attach_root`, and StateChanged if the server has
     none of the tasks: another operation may have removed the guest.
     """
-    found = yield from guest_work.insist(
-        site.conductor.instance_records, ctxt, host=host, instance_uuid=mounted.uuid
-    )
-    task = found['instance'].task_state
-    if task not in tasks:
-        detail = f'found task {task}'
-        raise exception.StateChanged(what='Instance', key=mounted.uuid, detail=detail)
+    read = functools.partial(_records, site, ctxt, host, mounted.uuid, tasks=tasks)
+    found = yield from read()
     known = found['block_devices']
-    yield from volumes.Volumes(site, ctxt, host, found['instance'], known).attach_root()
+    yield from volumes.Volumes(site, ctxt, host, found['instance'], known).attach_root(read)
     devices = [
         device
         for device in known
@@ -243,6 +238,25 @@ def _definition(
     node = site.node_of(host, found['instance'])
     spec = site.claims.keep_nodes(node, spec)
     return config_drives.written(site.conf, spec, found['instance'], devices)
+
+
+def _records(
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    *,
+    tasks: Collection[states.TaskState],
+) -> guest_work.Work[model.Json]:
+    """Return the records of a server. Raise StateChanged if it has none of the tasks."""
+    found = yield from guest_work.insist(
+        site.conductor.instance_records, ctxt, host=host, instance_uuid=uuid
+    )
+    task = found['instance'].task_state
+    if task not in tasks:
+        detail = f'found task {task}'
+        raise exception.StateChanged(what='Instance', key=uuid, detail=detail)
+    return found
 
 
 def begin(

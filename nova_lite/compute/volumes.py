@@ -6,10 +6,12 @@ the server's uuid.
 Source: reference/nova/create-server 1.5.
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 import string
+import typing
 
 from oslo_log import log
 
@@ -38,6 +40,7 @@ PREFIXES = {'scsi': 'sd', 'sata': 'sd', 'usb': 'sd', 'ide': 'hd', 'fdc': 'fd'}
 # others, which later messages have recorded.
 MADE = ('volume_id', 'volume_size')
 RECORDED = ('volume_id', 'volume_size', 'attachment_id', 'connection_info', 'device_name')
+Check: typing.TypeAlias = Callable[[], guest_work.Work[typing.Any]]
 # Status of an attachment that connects a host and was not completed yet.
 ATTACHING = 'attaching'
 
@@ -98,13 +101,15 @@ class Volumes:
                 yield from self._create(device, again)
             self._connect(device, known)
 
-    def attach_root(self) -> guest_work.Work[None]:
+    def attach_root(self, check: Check) -> guest_work.Work[None]:
         """Attach the root disk again, if its attachment was deleted or connects no host.
 
         An administrator may have deleted the attachment in the volume service. The disk may lack a
         connection because a revert has failed. If the volume service does not list the
         attachments, the connection on record is used. Raise VolumeNotFound or VolumeNotUsable if
         the volume was deleted, is in error or belongs to another server.
+
+        check: work that raises StateChanged unless the server is being rebooted
         """
         root = next((device for device in self.devices if device.get('boot_index') == 0), None)
         if root is None or not root.get('volume_id'):
@@ -130,17 +135,44 @@ class Volumes:
                 root.volume_id,
                 uuid,
             )
+            # A move, which now has the server, may have created the attachments.
+            yield from check()
             # The host may have been killed before it recorded an attachment that it had begun.
             begun = (name for name, each in own.items() if each['status'] == ATTACHING)
             root.attachment_id = next(begun, '')
-            self._connect(root, {})
+            yield from self._attach_again(root, former)
         elif not root.get('connection_info'):
             self._require_idle(root)
             self._connect(root, {})
+            yield from self._record_root(root, former)
         elif own[former]['status'] != ATTACHING:
             return
-        yield from self._record([{**changes_of(root), conductor_rpc.FORMER: former}])
         self._site.volume.complete_attachment(self._ctxt, root.attachment_id)
+
+    def _attach_again(
+        self, root: block_device.BlockDevice, former: str | None
+    ) -> guest_work.Work[None]:
+        """Connect a root disk, and record that. After a failure, delete the attachment.
+
+        root: has an attachment that was not recorded, or none
+        """
+        try:
+            self._connect(root, {})
+            yield from self._record_root(root, former)
+        except exception.NovaLiteError:
+            if root.attachment_id:
+                self._site.volume.delete_attachment(self._ctxt, root.attachment_id)
+            raise
+
+    def _record_root(
+        self, root: block_device.BlockDevice, former: str | None
+    ) -> guest_work.Work[None]:
+        """Record the connection of a root disk. Raise StateChanged if that is refused."""
+        change = {**changes_of(root), conductor_rpc.FORMER: former}
+        if (yield from self._record([change])) is False:
+            raise exception.StateChanged(
+                what='Instance', key=self._instance.uuid, detail='it is not being rebooted'
+            )
 
     def _require_idle(self, device: block_device.BlockDevice) -> None:
         """Raise VolumeNotUsable for a volume that is being written, or could not be written."""
@@ -266,12 +298,15 @@ class Volumes:
     def _delete(self, volume_id: str) -> None:
         release.delete_volume(self._site.volume, self._ctxt, self._instance.uuid, volume_id)
 
-    def _record(self, changed: list[model.Json]) -> guest_work.Work[None]:
-        yield from guest_work.insist(
-            self._site.conductor.update_block_devices,
-            self._ctxt,
-            host=self._host,
-            instance_uuid=self._instance.uuid,
-            block_devices=changed,
-            gone=[],
+    def _record(self, changed: list[model.Json]) -> guest_work.Work[bool]:
+        """Record changed block devices. Return False if that is refused."""
+        return (
+            yield from guest_work.insist(
+                self._site.conductor.update_block_devices,
+                self._ctxt,
+                host=self._host,
+                instance_uuid=self._instance.uuid,
+                block_devices=changed,
+                gone=[],
+            )
         )

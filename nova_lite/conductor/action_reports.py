@@ -270,8 +270,8 @@ def change_block_devices(
     *,
     changed: Iterable[methods.Json],
     gone: Iterable[str],
-) -> None:
-    """Store changed block devices of a server and delete those `gone`.
+) -> bool:
+    """Store changed block devices of a server and delete those `gone`. Return whether all were.
 
     Its host builds it, or reboots it and has attached its root disk again. A late message must not
     replace what was recorded after it was sent.
@@ -279,16 +279,22 @@ def change_block_devices(
     row = instances.held(connection, uuid)
     if row is None or row.host != host or not _may_change_devices(row):
         LOG.info('Host %s does not build or reboot server %s; keeping its devices', host, uuid)
-        return
-    for each in changed:
-        values = dict(each)
-        if methods.FORMER in values:
-            former = values.pop(methods.FORMER)
-            children.change_attachment(connection, values['uuid'], former, values)
-        else:
-            children.update_block_device(connection, values['uuid'], values)
+        return False
+    done = [_change_device(connection, dict(each)) for each in changed]
     for device in gone:
         children.destroy_block_device(connection, device)
+    return all(done)
+
+
+def _change_device(connection: sa.Connection, values: methods.Json) -> bool:
+    """Change a block device. Return False if it has another attachment than the host expects."""
+    uuid = values['uuid']
+    if methods.FORMER not in values:
+        children.update_block_device(connection, uuid, values)
+        return True
+    # The message is repeated until it is answered.
+    known = {values.pop(methods.FORMER), values['attachment_id']}
+    return any(children.change_attachment(connection, uuid, each, values) for each in known)
 
 
 def _may_change_devices(row: rows.Row) -> bool:

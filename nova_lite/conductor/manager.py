@@ -308,8 +308,8 @@ class CellConductor:
         instance_uuid: str,
         block_devices: list[methods.Json],
         gone: list[str],
-    ) -> None:
-        self._write(
+    ) -> bool:
+        return self._write(
             action_reports.change_block_devices,
             ctxt,
             host,

@@ -304,11 +304,12 @@ class ConductorAPI(rpc.Interface):
     @rpc.call(since='1.0')
     def update_block_devices(
         self, ctxt: Ctxt, host: str, instance_uuid: str, block_devices: list[Json], gone: list[str]
-    ) -> None:
+    ) -> bool:
         """Change block devices ([{'uuid', columns}]), and delete those whose uuids are in `gone`.
 
         Nothing changes unless the host is building the server, or reboots it. With the key FORMER,
-        a block device changes only if it has this attachment.
+        a block device changes only if it has this attachment. Return whether all have changed. A
+        conductor of an earlier release returns None.
         """
 
     @rpc.call(since='1.0')

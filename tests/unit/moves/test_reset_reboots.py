@@ -7,10 +7,15 @@ server has one attachment of each volume, which its record names.
 import testtools
 
 from nova_lite import exception
+from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.moves import rebuild
 from nova_lite.moves import steps
+from nova_lite.states import transitions
 from tests.unit.moves import moves_base
 from tests.unit.moves import test_lost_attachments
+
+REBUILD = {'image': None, 'former': {}, 'reimage': None}
 
 
 class ResetCase(test_lost_attachments.RootCase):
@@ -91,3 +96,44 @@ class MovesTest(ResetCase):
         self.meanwhile('create_attachment', undo, after=True)
         self.reboot()
         self.check_attached()
+
+
+class RebootTest(ResetCase):
+    """The reboot leaves no attachment that the record does not name."""
+
+    def test_reset_before_it_was_recorded(self):
+        self.meanwhile('create_attachment', self.reset, after=True)
+        self.reboot()
+        self.assertEqual([], self.own())
+
+    def test_node_cannot_connect(self):
+        self.cell.driver.can_connect_volume = lambda node, info: False
+        self.reboot()
+        self.assertEqual([], self.own())
+        fault = self.cell.db.read(instances.faults, [self.server])
+        self.assertIn('cannot connect', str(fault))
+
+    def test_node_cannot_connect_a_recorded_attachment(self):
+        """It stays: the record names it."""
+        self.reboot()
+        named = self.root()
+        self.cell.driver.can_connect_volume = lambda node, info: False
+        self.cell.db.write(children.update_block_device, named.uuid, {'connection_info': None})
+        self.reboot()
+        self.assertEqual([named.attachment_id], self.own())
+
+    def test_attachment_of_a_move_that_has_the_server_now(self):
+        """The host was frozen between the record of the server and the list of attachments."""
+
+        def evacuate():
+            self.reset()
+            self.make(rebuild.Rebuild, transitions.REBUILD, 'rebuild', **REBUILD)
+            connector = {'host': moves_base.DEST}
+            self.cell.volume.create_attachment(
+                None, self.lost.volume_id, self.server, connector=connector
+            )
+
+        self.meanwhile('list_attachments', evacuate, after=False)
+        self.reboot()
+        (own,) = self.own()
+        self.assertEqual(moves_base.DEST, self.cell.volume.attachments[own]['host'])
