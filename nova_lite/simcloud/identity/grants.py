@@ -126,9 +126,10 @@ def forget_user(conn: sa.Connection, user_id: str) -> None:
 
 
 def forget_project(conn: sa.Connection, project_id: str) -> None:
-    """Delete the roles and trusts on a project that is being deleted."""
+    """Delete the roles, trusts and limits of a project that is being deleted."""
     revoke(conn, target_kind=tables.PROJECT, target_id=project_id)
     database.delete(conn, tables.trusts, project_id=project_id)
+    database.delete(conn, tables.project_limits, project_id=project_id)
 
 
 def forget_group(conn: sa.Connection, group_id: str) -> None:

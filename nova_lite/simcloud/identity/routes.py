@@ -22,6 +22,7 @@ from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import token_resource
 from nova_lite.simcloud.identity import tokens as token_store
 from nova_lite.simcloud.identity import trusts
+from nova_lite.simcloud.identity import unified_limits
 from nova_lite.simcloud.identity import user_groups
 from nova_lite.simcloud.identity import users
 
@@ -71,7 +72,9 @@ def add(
     (endpoints,) = (one for one in entries if one.name == 'endpoint')
     endpoint_filters.add(app, db, v3, catalog=catalog, endpoints=endpoints)
     people = (domains.RESOURCE, projects.RESOURCE, user, user_groups.RESOURCE, roles.RESOURCE)
-    for resource in (*people, *entries, blobs.CREDENTIAL, blobs.POLICY):
+    bounds = (unified_limits.registered(catalog), unified_limits.LIMIT)
+    app.add_route(f'{v3}/limits/model', routing.Document(unified_limits.MODEL))
+    for resource in (*people, *entries, *bounds, blobs.CREDENTIAL, blobs.POLICY):
         path, field = f'{v3}/{resource.list_key}', f'{resource.name}_id'
         routing.add_resource(app, db, path, field=field, resource=resource)
     for name, field, resource in (

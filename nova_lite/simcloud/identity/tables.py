@@ -227,6 +227,32 @@ endpoints = _catalog(
     sa.Column('enabled', sa.Boolean, nullable=False, default=True),
 )
 
+
+def _limits(name: str, *columns: sa.Column[typing.Any]) -> sa.Table:
+    """Return a table of limits of resources of services."""
+    return sa.Table(
+        name,
+        database.METADATA,
+        sa.Column('id', database.Id, primary_key=True, default=new_id),
+        sa.Column('service_id', database.Name, nullable=False),
+        sa.Column('region_id', database.Name),
+        sa.Column('resource_name', database.Name, nullable=False),
+        sa.Column('description', database.Text),
+        *columns,
+    )
+
+
+registered_limits = _limits(
+    'identity_registered_limits', sa.Column('default_limit', sa.Integer, nullable=False)
+)
+
+project_limits = _limits(
+    'identity_limits',
+    sa.Column('resource_limit', sa.Integer, nullable=False),
+    sa.Column('project_id', database.Id, index=True),
+    sa.Column('domain_id', database.Id),
+)
+
 project_endpoints = sa.Table(
     'identity_project_endpoints',
     database.METADATA,

@@ -61,6 +61,18 @@ class CommandsTest(testtools.TestCase):
         """One column of what a command lists."""
         return [row[column] for row in self.show(words, username)]
 
+    def test_unified_limits(self):
+        register = 'registered limit create --service nova --default-limit 5 servers'
+        made = self.show(register, 'admin')
+        self.assertEqual(5, made['default_limit'])
+        limit = 'limit create --service nova --project demo --resource-limit 2 servers'
+        self.assertEqual(2, self.show(limit, 'admin')['resource_limit'])
+        columns = 'Resource Name'
+        for noun in ('registered limit', 'limit'):
+            self.assertEqual(['servers'], self.listed(f'{noun} list', column=columns))
+        self.openstack(f'registered limit set --default-limit 7 {made["id"]}', 'admin')
+        self.assertEqual(7, self.show(f'registered limit show {made["id"]}')['default_limit'])
+
     def test_metadata_definitions(self):
         run, show = 'image metadef', functools.partial(self.show, username='admin')
         for words in (
