@@ -5,8 +5,8 @@ record is as the host believes it to be, and may be repeated.
 """
 
 from collections.abc import Callable
-from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import typing
@@ -52,16 +52,20 @@ class Report:
 def start(
     connection: sa.Connection,
     ctxt: context.RequestContext,
-    report: Report,
+    host: str,
+    instance_uuid: str,
+    event: str,
     *,
     task_state: str | None,
-    interrupted: Collection[str] = (),
+    expect_task: list[str | None],
+    interrupted: Sequence[str] = (),
 ) -> list[methods.Share]:
     """Begin an action's event if the server's task is an expected one. Return its shares.
 
     A late or repeated message must not begin a newer request of the same kind, whose task the
     server may have by now: an action that has ended does not begin again.
     """
+    report = Report(host, instance_uuid, event, expect_task)
     row = instances.get(connection, report.uuid, hidden=True)
     if actions.has_ended(connection, report.uuid, ctxt.request_id, report.event, report.host):
         raise exception.StateChanged(
@@ -100,9 +104,12 @@ def _shares(connection: sa.Connection, uuid: str) -> list[methods.Share]:
 def finish(
     connection: sa.Connection,
     ctxt: context.RequestContext,
-    report: Report,
+    host: str,
+    instance_uuid: str,
+    event: str,
     *,
-    changes: dict[str, typing.Any],
+    changes: methods.Json,
+    expect_task: list[str | None],
     remark: str | None = None,
 ) -> bool:
     """Apply the changes of a successful action. Return False if the task has changed.
@@ -110,6 +117,7 @@ def finish(
     An action whose changes the table of states refuses has failed.
     remark: text about a failure after the requested effect; None
     """
+    report = Report(host, instance_uuid, event, expect_task)
     try:
         done = _apply(connection, report, changes)
     except exception.TransitionRefused as refused:
@@ -118,7 +126,7 @@ def finish(
             'details': None,
             'changes': changes,
         }
-        fail(connection, ctxt, report, failure=failure)
+        _fail(connection, ctxt, report, failure)
         return False
     actions.finish_event(connection, report.uuid, ctxt.request_id, report.event, host=report.host)
     if remark is not None:
@@ -130,11 +138,23 @@ def finish(
 def fail(
     connection: sa.Connection,
     ctxt: context.RequestContext,
-    report: Report,
+    host: str,
+    instance_uuid: str,
+    event: str,
     *,
+    expect_task: list[str | None],
     failure: methods.ActionFailure,
 ) -> bool:
     """Apply the changes of a failed action, with a fault. Return False if the task has changed."""
+    return _fail(connection, ctxt, Report(host, instance_uuid, event, expect_task), failure)
+
+
+def _fail(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    report: Report,
+    failure: methods.ActionFailure,
+) -> bool:
     done = _apply_failure(connection, report, failure['changes'])
     if done:
         instances.add_fault(
@@ -202,23 +222,29 @@ def _apply(
 
 
 def start_delete(
-    connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, event: str
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    instance_uuid: str,
+    event: str,
 ) -> methods.Json:
     """See ConductorAPI.delete_started."""
-    row = instances.get(connection, uuid, hidden=True)
+    row = instances.get(connection, instance_uuid, hidden=True)
     if row.host not in (host, None) or row.task_state not in transitions.DELETE.tasks:
         raise exception.StateChanged(
             what='Instance',
-            key=uuid,
+            key=instance_uuid,
             detail=f'found task {row.task_state} on host {row.host}',
         )
-    actions.start_event(connection, uuid, ctxt.request_id, event, host=host)
-    devices = children.block_devices(connection, [uuid]).get(uuid, ())
+    actions.start_event(connection, instance_uuid, ctxt.request_id, event, host=host)
+    devices = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
     return {
         'block_devices': [block_device.BlockDevice.of(device) for device in devices],
         'kept_ports': sorted(user_ports.of(row)),
-        'images': release.images_of(row, action_lists.is_copying(connection, uuid))._asdict(),
-        'shares': _shares(connection, uuid),
+        'images': release.images_of(
+            row, action_lists.is_copying(connection, instance_uuid)
+        )._asdict(),
+        'shares': _shares(connection, instance_uuid),
     }
 
 
@@ -226,28 +252,27 @@ def end(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str | None,
-    uuid: str,
-    *,
+    instance_uuid: str,
     event: str,
 ) -> None:
     """Delete the record of a server after its cleanup."""
-    row = instances.find(connection, uuid)
+    row = instances.find(connection, instance_uuid)
     if row is None or row.deleted:
         return
     instances.require_host(row, host, None)
     if host is not None and not _is_deleting(connection, ctxt, row, host, event=event):
         raise exception.StateChanged(
             what='Instance',
-            key=uuid,
+            key=instance_uuid,
             detail=f'found task {row.task_state}: its deletion has not begun',
         )
-    children.destroy_block_devices(connection, uuid)
-    children.destroy_tags(connection, uuid)
-    shares.destroy(connection, uuid)
+    children.destroy_block_devices(connection, instance_uuid)
+    children.destroy_tags(connection, instance_uuid)
+    shares.destroy(connection, instance_uuid)
     # The remains of a build were deleted as well.
-    instances.mark_deleted(connection, uuid, build=None)
-    actions.finish_event(connection, uuid, ctxt.request_id, event, host=host)
-    actions.end_interrupted(connection, uuid, error=f'Interrupted by {event}.')
+    instances.mark_deleted(connection, instance_uuid, build=None)
+    actions.finish_event(connection, instance_uuid, ctxt.request_id, event, host=host)
+    actions.end_interrupted(connection, instance_uuid, error=f'Interrupted by {event}.')
 
 
 def _is_deleting(
@@ -266,9 +291,8 @@ def change_block_devices(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
-    *,
-    changed: Iterable[methods.Json],
+    instance_uuid: str,
+    block_devices: Iterable[methods.Json],
     gone: Iterable[str],
 ) -> bool:
     """Store changed block devices of a server and delete those `gone`. Return whether all were.
@@ -276,11 +300,13 @@ def change_block_devices(
     Its host builds it, or reboots it and has attached its root disk again. A late message must not
     replace what was recorded after it was sent.
     """
-    row = instances.held(connection, uuid)
+    row = instances.held(connection, instance_uuid)
     if row is None or row.host != host or not _may_change_devices(row):
-        LOG.info('Host %s does not build or reboot server %s; keeping its devices', host, uuid)
+        LOG.info(
+            'Host %s does not build or reboot server %s; keeping its devices', host, instance_uuid
+        )
         return False
-    done = [_change_device(connection, dict(each)) for each in changed]
+    done = [_change_device(connection, dict(each)) for each in block_devices]
     for device in gone:
         children.destroy_block_device(connection, device)
     return all(done)
@@ -306,15 +332,15 @@ def change_shares(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
+    instance_uuid: str,
     statuses: dict[str, str],
 ) -> None:
     """Store the statuses of shares of a server that is still on the host."""
-    row = instances.held(connection, uuid)
+    row = instances.held(connection, instance_uuid)
     if row is None or row.host != host:
-        LOG.info('Server %s is not on host %s; not changing its shares', uuid, host)
+        LOG.info('Server %s is not on host %s; not changing its shares', instance_uuid, host)
         return
-    shares.report(connection, uuid, statuses)
+    shares.report(connection, instance_uuid, statuses)
 
 
 def note_power(

@@ -20,7 +20,7 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import network_info
+from nova_lite.db.cell import network_info as network_infos
 from nova_lite.objects import instance_group
 from nova_lite.objects import selection as selections
 from nova_lite.rpc.methods import conductor as methods
@@ -44,28 +44,27 @@ def start(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
-    *,
+    instance_uuid: str,
     node: str,
     group: instance_group.Group | None,
 ) -> str | bool:
     """See ConductorAPI.build_started."""
-    row = instances.find(connection, uuid)
+    row = instances.find(connection, instance_uuid)
     if row is None or instances.is_gone(row):
         return False
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
         return methods.AGAIN
-    group_places.check(connection, uuid, host, group)
+    group_places.check(connection, instance_uuid, host, group)
     instances.update(
         connection,
-        uuid,
+        instance_uuid,
         {'task_state': states.TaskState.SPAWNING, 'node': node},
         expect_task=transitions.BUILD.tasks,
         expect_vm=BUILDING,
         expect_host=(host,),
     )
-    actions.start_event(connection, uuid, ctxt.request_id, EVENT, host=host)
+    actions.start_event(connection, instance_uuid, ctxt.request_id, EVENT, host=host)
     return methods.FIRST
 
 
@@ -73,16 +72,17 @@ def finish(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
+    instance_uuid: str,
     *,
+    network_info: list[methods.Json],
     block_devices: Iterable[methods.Json],
-    values: methods.Json,
+    power_state: int,
 ) -> bool:
-    """See ConductorAPI.build_finished. values: {column: value} of further columns"""
-    former = network_info.lock_built(connection, uuid)
+    """See ConductorAPI.build_finished."""
+    former = network_infos.lock_built(connection, instance_uuid)
     values = {
-        **values,
-        'network_info': network_info.of_build(former, values['network_info']),
+        'network_info': network_infos.of_build(former, network_info),
+        'power_state': power_state,
         'vm_state': states.VmState.ACTIVE,
         'task_state': None,
         'launched_at': runtime.naive_now(),
@@ -90,18 +90,18 @@ def finish(
         'build': None,
     }
     try:
-        _end(connection, host, uuid, values, former)
+        _end(connection, host, instance_uuid, values, former)
     except exception.StateChanged:
-        row = instances.find(connection, uuid)
+        row = instances.find(connection, instance_uuid)
         if row is None or instances.is_gone(row):
-            _fail_event(connection, ctxt, host, uuid, DELETED)
+            _fail_event(connection, ctxt, host, instance_uuid, DELETED)
             return False
         if row.host == host and row.launched_on == host:
             return True
         raise
     for device in block_devices:
         children.update_block_device(connection, device['uuid'], device)
-    actions.finish_event(connection, uuid, ctxt.request_id, EVENT, host=host)
+    actions.finish_event(connection, instance_uuid, ctxt.request_id, EVENT, host=host)
     compute_nodes.count_build(connection, host, failed=False)
     return True
 

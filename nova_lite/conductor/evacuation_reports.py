@@ -39,8 +39,10 @@ def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[methods.Eva
     ]
 
 
-def cleaned(connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str) -> None:
+def cleaned(
+    connection: sa.Connection, ctxt: context.RequestContext, host: str, migration_uuid: str
+) -> None:
     """See ConductorAPI.evacuation_cleaned."""
-    row = migrations.get(connection, uuid)
+    row = migrations.get(connection, migration_uuid)
     if row.status == Status.DONE and row.source_compute == host:
-        migrations.update(connection, uuid, {'status': str(Status.COMPLETED)})
+        migrations.update(connection, migration_uuid, {'status': str(Status.COMPLETED)})

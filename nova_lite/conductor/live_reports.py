@@ -28,15 +28,14 @@ def note_progress(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
-    *,
+    migration_uuid: str,
     counters: dict[str, int],
 ) -> dict[str, dict[str, typing.Any]]:
     """See ConductorAPI.live_migration_progress."""
-    row = live_turns.begin_copy(connection, uuid)
+    row = live_turns.begin_copy(connection, migration_uuid)
     if row.source_compute != host:
         detail = f'its source is host {row.source_compute}'
-        raise exception.StateChanged(what='Migration', key=uuid, detail=detail)
+        raise exception.StateChanged(what='Migration', key=migration_uuid, detail=detail)
     if row.status != Status.RUNNING:
         # The destination is prepared by now: without it the copy does not begin.
         actions.finish_event(
@@ -44,7 +43,7 @@ def note_progress(
         )
     values = {name: value for name, value in counters.items() if getattr(row, name) != value}
     if values:
-        migrations.update(connection, uuid, values)
+        migrations.update(connection, migration_uuid, values)
     return live_migrations.commands(row)
 
 
@@ -52,13 +51,12 @@ def answer_command(
     connection: sa.Connection,
     ctxt: context.RequestContext,
     host: str,
-    uuid: str,
-    *,
+    migration_uuid: str,
     command: str,
-    error: str,
+    error: str | None,
 ) -> None:
     """See ConductorAPI.live_migration_answered."""
-    row = live_turns.locked(connection, uuid)
+    row = live_turns.locked(connection, migration_uuid)
     if row.data.get(command, {}).get('request_id') != ctxt.request_id:
         return
     # The record of a successful abort stays, because it is the reason why the migration ended.

@@ -6,7 +6,7 @@ Source: reference/nova/cells-and-rpc 4.
 """
 
 from collections.abc import Callable
-from collections.abc import Sequence
+import functools
 import typing
 
 from oslo_config import cfg
@@ -28,7 +28,6 @@ from nova_lite.db import transactions
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import services
-from nova_lite.objects import instance_group
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as methods
 
@@ -37,6 +36,8 @@ LOG = log.getLogger(__name__)
 BINARY, TOPIC = services.CONDUCTOR, 'conductor'
 
 
+Ctxt: typing.TypeAlias = context.RequestContext
+P = typing.ParamSpec('P')
 T = typing.TypeVar('T')
 # Seconds between two runs of each periodic task.
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
@@ -47,6 +48,18 @@ class Clients(release.Clients, typing.Protocol):
 
     @property
     def placement(self) -> reschedule.Placement: ...
+
+
+def _report(
+    function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
+) -> Callable[typing.Concatenate['CellConductor', Ctxt, P], T]:
+    """Return a method of ConductorAPI that is one transaction, refused if the epoch is old."""
+
+    @functools.wraps(function)
+    def method(self: 'CellConductor', ctxt: Ctxt, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._write(function, ctxt, *args, **kwargs)
+
+    return method
 
 
 class CellConductor:
@@ -84,13 +97,18 @@ class CellConductor:
 
     def _write(
         self,
-        function: Callable[..., T],
-        ctxt: context.RequestContext,
-        *args: typing.Any,
-        **kwargs: typing.Any,
+        function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
+        ctxt: Ctxt,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         """Make one transaction, which is refused if the caller's epoch is old."""
-        return self.db.write(_fenced, function, ctxt, args, kwargs)
+
+        def fenced(connection: sa.Connection) -> T:
+            fence.check(connection, ctxt)
+            return function(connection, ctxt, *args, **kwargs)
+
+        return self.db.write(fenced)
 
     # ---- life -------------------------------------------------------------
 
@@ -165,10 +183,7 @@ class CellConductor:
                 continue
             return found | returned
 
-    def report_nodes(
-        self, ctxt: context.RequestContext, nodes: list[methods.Json]
-    ) -> dict[str, dict[str, str]]:
-        return self._write(host_reports.report_nodes, ctxt, nodes)
+    report_nodes = _report(host_reports.report_nodes)
 
     def host_records(
         self, ctxt: context.RequestContext, hosts: list[str], instances: list[str] | None = None
@@ -188,34 +203,8 @@ class CellConductor:
 
     # ---- building ---------------------------------------------------------
 
-    def build_started(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        node: str,
-        group: instance_group.Group | None,
-    ) -> str | bool:
-        return self._write(build_reports.start, ctxt, host, instance_uuid, node=node, group=group)
-
-    def build_finished(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        *,
-        network_info: list[methods.Json],
-        block_devices: list[methods.Json],
-        power_state: int,
-    ) -> bool:
-        return self._write(
-            build_reports.finish,
-            ctxt,
-            host,
-            instance_uuid,
-            block_devices=block_devices,
-            values={'network_info': network_info, 'power_state': power_state},
-        )
+    build_started = _report(build_reports.start)
+    build_finished = _report(build_reports.finish)
 
     def build_failed(
         self,
@@ -248,87 +237,17 @@ class CellConductor:
 
     # ---- actions of one step ----------------------------------------------
 
-    def action_started(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        event: str,
-        *,
-        task_state: str | None,
-        expect_task: list[str | None],
-        interrupted: Sequence[str] = (),
-    ) -> list[methods.Share]:
-        report = action_reports.Report(host, instance_uuid, event, expect_task)
-        return self._write(
-            action_reports.start, ctxt, report, task_state=task_state, interrupted=interrupted
-        )
-
-    def action_finished(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        event: str,
-        *,
-        changes: methods.Json,
-        expect_task: list[str | None],
-        remark: str | None = None,
-    ) -> bool:
-        report = action_reports.Report(host, instance_uuid, event, expect_task)
-        return self._write(action_reports.finish, ctxt, report, changes=changes, remark=remark)
-
-    def action_failed(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        event: str,
-        *,
-        expect_task: list[str | None],
-        failure: methods.ActionFailure,
-    ) -> bool:
-        report = action_reports.Report(host, instance_uuid, event, expect_task)
-        return self._write(action_reports.fail, ctxt, report, failure=failure)
-
-    def delete_started(
-        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
-    ) -> methods.Json:
-        return self._write(action_reports.start_delete, ctxt, host, instance_uuid, event=event)
-
-    def instance_deleted(
-        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
-    ) -> None:
-        self._write(action_reports.end, ctxt, host, instance_uuid, event=event)
-
-    def update_block_devices(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        block_devices: list[methods.Json],
-        gone: list[str],
-    ) -> bool:
-        return self._write(
-            action_reports.change_block_devices,
-            ctxt,
-            host,
-            instance_uuid,
-            changed=block_devices,
-            gone=gone,
-        )
+    action_started = _report(action_reports.start)
+    action_finished = _report(action_reports.finish)
+    action_failed = _report(action_reports.fail)
+    delete_started = _report(action_reports.start_delete)
+    instance_deleted = _report(action_reports.end)
+    update_block_devices = _report(action_reports.change_block_devices)
 
     def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)
 
-    def update_shares(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance_uuid: str,
-        statuses: dict[str, str],
-    ) -> None:
-        self._write(action_reports.change_shares, ctxt, host, instance_uuid, statuses)
+    update_shares = _report(action_reports.change_shares)
 
     def instance_records(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str
@@ -337,24 +256,9 @@ class CellConductor:
 
     # ---- live migration and evacuation ------------------------------------
 
-    def live_migration_turn(
-        self, ctxt: context.RequestContext, host: str, migration_uuid: str, limit: int
-    ) -> methods.Json:
-        return self._write(live_turns.take, ctxt, host, migration_uuid, limit=limit)
-
-    def live_migration_progress(
-        self, ctxt: context.RequestContext, host: str, migration_uuid: str, counters: dict[str, int]
-    ) -> dict[str, methods.Json]:
-        return self._write(
-            live_reports.note_progress, ctxt, host, migration_uuid, counters=counters
-        )
-
-    def live_migration_answered(
-        self, ctxt: context.RequestContext, host: str, migration_uuid: str, command: str, error: str
-    ) -> None:
-        self._write(
-            live_reports.answer_command, ctxt, host, migration_uuid, command=command, error=error
-        )
+    live_migration_turn = _report(live_turns.take)
+    live_migration_progress = _report(live_reports.note_progress)
+    live_migration_answered = _report(live_reports.answer_command)
 
     def ended_moves(self, ctxt: context.RequestContext, instances: list[str]) -> dict[str, str]:
         return self.db.read(live_reports.ended_moves, instances)
@@ -367,18 +271,4 @@ class CellConductor:
     ) -> list[methods.Evacuation]:
         return self.db.read(evacuation_reports.left_on, hosts)
 
-    def evacuation_cleaned(
-        self, ctxt: context.RequestContext, host: str, migration_uuid: str
-    ) -> None:
-        self._write(evacuation_reports.cleaned, ctxt, host, migration_uuid)
-
-
-def _fenced(
-    connection: sa.Connection,
-    function: Callable[..., T],
-    ctxt: context.RequestContext,
-    args: tuple[typing.Any, ...],
-    kwargs: dict[str, typing.Any],
-) -> T:
-    fence.check(connection, ctxt)
-    return function(connection, ctxt, *args, **kwargs)
+    evacuation_cleaned = _report(evacuation_reports.cleaned)

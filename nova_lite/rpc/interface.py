@@ -379,15 +379,15 @@ def _dispatch(declared: Declared, implementation: Method, labels: dict[str, str]
         except exception.NovaLiteError as error:
             if declared.rpc_kind == 'cast':
                 away = isinstance(error, exception.Unavailable)
-                LOG.error('%s failed: %s', implementation.__name__, error, exc_info=not away)
+                LOG.error('%s failed: %s', labels['method'], error, exc_info=not away)
                 return None
             kind = type(error).__name__
-            LOG.debug('%s answers with %s: %s', implementation.__name__, kind, error)
+            LOG.debug('%s answers with %s: %s', labels['method'], kind, error)
             answer = error.with_traceback(None)
             answer.__cause__ = answer.__context__ = None
         except Exception as error:
             # A bug of ours. The caller must not take a KeyError of this process for its own.
-            LOG.exception('%s failed', implementation.__name__)
+            LOG.exception('%s failed', labels['method'])
             if declared.rpc_kind == 'cast':
                 return None
             answer = exception.RemoteError(type=type(error).__name__, value=str(error))

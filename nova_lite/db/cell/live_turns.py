@@ -19,7 +19,11 @@ EVENT = 'compute_live_migration'
 
 
 def take(
-    connection: sa.Connection, ctxt: context.RequestContext, host: str, uuid: str, *, limit: int
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    migration_uuid: str,
+    limit: int,
 ) -> dict[str, typing.Any]:
     """Queue a migration. Admit it if fewer than `limit` (0: no limit) leave the host.
 
@@ -28,7 +32,7 @@ def take(
     """
     # Of two concurrent migrations, one must see the other.
     services.lock(connection, host)
-    row = locked(connection, uuid)
+    row = locked(connection, migration_uuid)
     if row.status in live_migrations.ACTIVE:
         return {'turn': True, 'ahead': 0}
     refuse_unwanted(row)
@@ -39,7 +43,7 @@ def take(
     turn = limit == 0 or ahead < limit
     status = str(Status.PREPARING if turn else Status.QUEUED)
     if status != row.status:
-        migrations.update(connection, uuid, {'status': status})
+        migrations.update(connection, migration_uuid, {'status': status})
     return {'turn': turn, 'ahead': ahead}
 
 

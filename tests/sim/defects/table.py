@@ -46,7 +46,7 @@ DEFECTS = (
         (
             (
                 'conductor/build_reports.py',
-                'group_places.check(connection, uuid, host, group)\n    instances.update(',
+                'group_places.check(connection, instance_uuid, host, group)\n    instances.update(',
                 'instances.update(',
             ),
         ),
