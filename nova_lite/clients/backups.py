@@ -12,6 +12,7 @@ import typing
 
 from oslo_log import log
 
+from nova_lite.clients import image as image_client
 from nova_lite.clients import release
 from nova_lite.clients import session
 
@@ -55,7 +56,9 @@ def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> 
     return found if found is not None and found.request_id == request_id else None
 
 
-def rotate(image: release.Image, ctxt: session.Ctxt, server: Server, order: Order) -> list[str]:
+def rotate(
+    image: image_client.Image, ctxt: session.Ctxt, server: Server, order: Order
+) -> list[str]:
     """Delete the oldest backups of a kind beyond `rotation`. Return reasons of failed deletions.
 
     Only images with contents count: an empty image does not replace a backup.
@@ -76,7 +79,7 @@ def rotate(image: release.Image, ctxt: session.Ctxt, server: Server, order: Orde
     return [refusal for refusal in refusals if refusal]
 
 
-def _delete(image: release.Image, ctxt: session.Ctxt, image_id: str) -> str | None:
+def _delete(image: image_client.Image, ctxt: session.Ctxt, image_id: str) -> str | None:
     """Delete a backup.
 
     Return the reason of a refusal, for example of a protected image, or None.

@@ -1,28 +1,28 @@
-"""The clients of the services beside compute, with types that the user of the set chooses."""
+"""The type of objects that have a client of each service beside compute."""
 
 import typing
 
-Placement_co = typing.TypeVar('Placement_co', covariant=True)
-Network_co = typing.TypeVar('Network_co', covariant=True)
-Volume_co = typing.TypeVar('Volume_co', covariant=True)
-Share_co = typing.TypeVar('Share_co', covariant=True)
-Image_co = typing.TypeVar('Image_co', covariant=True)
+from nova_lite.clients import image as images
+from nova_lite.clients import network as networks
+from nova_lite.clients import placement as placements
+from nova_lite.clients import share as shares
+from nova_lite.clients import volume as volumes
 
 
-class Clients(typing.Protocol[Placement_co, Network_co, Volume_co, Share_co, Image_co]):
+class Clients(typing.Protocol):
     """One client for each service."""
 
     @property
-    def placement(self) -> Placement_co: ...
+    def placement(self) -> placements.Placement: ...
 
     @property
-    def network(self) -> Network_co: ...
+    def network(self) -> networks.Network: ...
 
     @property
-    def volume(self) -> Volume_co: ...
+    def volume(self) -> volumes.Volume: ...
 
     @property
-    def share(self) -> Share_co: ...
+    def share(self) -> shares.Share: ...
 
     @property
-    def image(self) -> Image_co: ...
+    def image(self) -> images.Image: ...

@@ -96,30 +96,6 @@ def of(body: session.Json) -> session.Json:
     return image
 
 
-class Reading(typing.Protocol):
-    """A client that reads images."""
-
-    def get(self, ctxt: session.Ctxt, image_id: str) -> session.Json:
-        """Return the image. Raise ImageNotFound."""
-
-
-class Snapshots(Reading, typing.Protocol):
-    """A client that creates images of servers."""
-
-    def create_snapshot(
-        self,
-        ctxt: session.Ctxt,
-        name: str,
-        server: Server,
-        *,
-        base: session.Json | None = None,
-        properties: Mapping[str, str] | None = None,
-        kind: str = 'snapshot',
-        image_id: str | None = None,
-    ) -> session.Json:
-        """Create the image that a snapshot of a server will be uploaded to; returns it."""
-
-
 class Image:
     """The image service."""
 

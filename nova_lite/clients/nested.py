@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import logging
-import typing
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -37,33 +36,8 @@ class Nested:
     keeps_traits: bool = False
 
 
-class Providers(typing.Protocol):
-    """Resource providers, as nested ones are kept; see clients.providers."""
-
-    def list(self, ctxt: session.Ctxt, *, in_tree: str) -> Sequence[providers.Provider]: ...
-
-    def ensure(
-        self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
-    ) -> providers.Provider: ...
-
-    def set_inventories(
-        self,
-        ctxt: session.Ctxt,
-        uuid: str,
-        wanted: providers.Inventories,
-        *,
-        keep_reserved: bool = False,
-    ) -> int: ...
-
-    def set_traits(self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str]) -> int: ...
-
-    def change_traits(self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str]) -> int: ...
-
-    def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
-
-
 def keep(
-    placement: Providers,
+    placement: providers.Providers,
     ctxt: session.Ctxt,
     node: providers.Provider,
     wanted: Sequence[Nested],
@@ -92,7 +66,9 @@ def keep(
             _remove(placement, ctxt, former)
 
 
-def _set_inventories(placement: Providers, ctxt: session.Ctxt, uuid: str, wanted: Nested) -> None:
+def _set_inventories(
+    placement: providers.Providers, ctxt: session.Ctxt, uuid: str, wanted: Nested
+) -> None:
     try:
         placement.set_inventories(
             ctxt, uuid, wanted.inventories, keep_reserved=wanted.keeps_reserved
@@ -119,7 +95,7 @@ def _is_ours(node: providers.Provider, provider: providers.Provider) -> bool:
     return provider.uuid == _uuid_of(node, own)
 
 
-def _remove(placement: Providers, ctxt: session.Ctxt, former: providers.Provider) -> None:
+def _remove(placement: providers.Providers, ctxt: session.Ctxt, former: providers.Provider) -> None:
     try:
         placement.delete(ctxt, former.uuid)
     except exception.Conflict as error:

@@ -13,6 +13,7 @@ import typing
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite.clients import network_reads
 from nova_lite.clients import session
 
 LOG = log.getLogger(__name__)
@@ -21,19 +22,10 @@ LOG = log.getLogger(__name__)
 Act: typing.TypeAlias = Callable[[session.Json], object]
 
 
-class Lists(typing.Protocol):
-    """The part of the network service's client that this module uses."""
-
-    def list(
-        self, ctxt: session.Ctxt, kind: str, *, as_user: bool = False, **filters: object
-    ) -> session.Jsons:
-        """Return all things of a kind that match the filters."""
-
-
 class OwnedPorts:
     """Calls about the ports of one server."""
 
-    def __init__(self, network: Lists, ctxt: session.Ctxt, server_uuid: str) -> None:
+    def __init__(self, network: network_reads.Reads, ctxt: session.Ctxt, server_uuid: str) -> None:
         self._network, self._ctxt, self._server_uuid = network, ctxt, server_uuid
 
     def each(self, network_info: Iterable[session.Json], act: Act) -> session.Jsons:

@@ -6,22 +6,15 @@ services. An event reports a change earlier.
 
 from collections.abc import Iterable
 from collections.abc import Mapping
-import typing
 
 from nova_lite import exception
+from nova_lite.clients import network as networks
 from nova_lite.clients import session
 
 ACTIVE, ERROR = 'ACTIVE', 'ERROR'
 # The name of the event, and its statuses.
 EVENT = 'network-vif-plugged'
 COMPLETED, FAILED = 'completed', 'failed'
-
-
-class Ports(typing.Protocol):
-    """The part of the network service's client that this module uses."""
-
-    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
-        """Return the ports that belong to a server."""
 
 
 def down(network_info: Iterable[session.Json]) -> list[str]:
@@ -43,7 +36,7 @@ def with_events(network_info: session.Jsons, events: Mapping[str, str]) -> sessi
 
 
 def reread(
-    network: Ports, ctxt: session.Ctxt, server_uuid: str, network_info: session.Jsons
+    network: networks.Network, ctxt: session.Ctxt, server_uuid: str, network_info: session.Jsons
 ) -> session.Jsons:
     """Return network_info with the current status of the ports.
 

@@ -5,15 +5,15 @@ nothing, whatever the former attempt has done. The server must not move at the s
 """
 
 from collections.abc import Callable
-from collections.abc import Sequence
 import functools
 import logging
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import client_set
 from nova_lite.clients import holdings
 from nova_lite.clients import offers
-from nova_lite.clients import providers
+from nova_lite.clients import placement as placement_client
 from nova_lite.clients import request_groups
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
@@ -39,54 +39,12 @@ class Server(typing.Protocol):
     def host(self) -> str | None: ...
 
 
-class Providers(typing.Protocol):
-    """Resource providers, by their trees."""
-
-    def list(self, ctxt: session.Ctxt, **filters: typing.Any) -> Sequence[providers.Provider]:
-        """Return the providers that match."""
-
-
-class Placement(typing.Protocol):
-    """The part of placement's client that this module uses."""
-
-    @property
-    def providers(self) -> Providers: ...
-
-    def candidates(self, ctxt: session.Ctxt, query: offers.Pairs) -> offers.Offer:
-        """Ask for allocation candidates."""
-
-    def holding(self, ctxt: session.Ctxt, consumer: str) -> holdings.Holding:
-        """Return the allocations of a consumer."""
-
-    def replace(
-        self,
-        ctxt: session.Ctxt,
-        consumer: holdings.Consumer,
-        wanted: offers.Wanted,
-        generation: int | None,
-    ) -> bool:
-        """Hold other allocations at once; False when they are not there to be had."""
-
-
-class Network(typing.Protocol):
-    """The part of the network service's client that this module uses."""
-
-    def ports(self, ctxt: session.Ctxt, server_uuid: str) -> session.Jsons:
-        """Return the ports that belong to a server."""
-
-
-class Services(typing.Protocol):
-    """The services that have the allocations and the requests of a server's ports."""
-
-    @property
-    def placement(self) -> Placement: ...
-
-    @property
-    def network(self) -> Network: ...
-
-
 def claim(
-    placement: Placement, ctxt: session.Ctxt, server: Server, node: str, port: session.Fields
+    placement: placement_client.Placement,
+    ctxt: session.Ctxt,
+    server: Server,
+    node: str,
+    port: session.Fields,
 ) -> resource_requests.Allocation | None:
     """Allocate the resources of a port on a node (its uuid). Return the port's `allocation`.
 
@@ -121,7 +79,7 @@ def _plus(held: holdings.Holding, request: offers.AllocationRequest) -> holdings
 
 
 def release(
-    services: Services,
+    services: client_set.Clients,
     ctxt: session.Ctxt,
     server: Server,
     node: str,
@@ -160,7 +118,7 @@ def release(
 
 
 def _needed(
-    services: Services, ctxt: session.Ctxt, server: Server, *, but: str | None
+    services: client_set.Clients, ctxt: session.Ctxt, server: Server, *, but: str | None
 ) -> holdings.Allocations | None:
     """Return the amounts that a server's ports need; None if one is bound to another host."""
     needed: holdings.Allocations = {}
@@ -205,7 +163,7 @@ def _reduced(
 
 
 def _change(
-    placement: Placement,
+    placement: placement_client.Placement,
     ctxt: session.Ctxt,
     server: Server,
     change: Callable[[holdings.Holding], holdings.Allocations],

@@ -3,7 +3,6 @@
 import collections
 from collections.abc import Collection
 from collections.abc import Iterable
-from collections.abc import Sequence
 import dataclasses
 import logging
 import typing
@@ -44,44 +43,11 @@ class Node:
     children: tuple[nested.Nested, ...] = ()
 
 
-class Providers(typing.Protocol):
-    """Resource providers, as they are registered; see clients.providers."""
-
-    def list(self, ctxt: session.Ctxt, **filters: object) -> Sequence[providers.Provider]: ...
-
-    def ensure(
-        self, ctxt: session.Ctxt, uuid: str, name: str, *, parent: str | None = None
-    ) -> providers.Provider: ...
-
-    def set_inventories(
-        self,
-        ctxt: session.Ctxt,
-        uuid: str,
-        wanted: providers.Inventories,
-        *,
-        generation: int | None = None,
-        keep_ratios: Collection[str] = (),
-        keep_reserved: bool = False,
-    ) -> int: ...
-
-    def set_traits(
-        self, ctxt: session.Ctxt, uuid: str, traits: Iterable[str], *, generation: int | None = None
-    ) -> int: ...
-
-    def change_traits(
-        self, ctxt: session.Ctxt, uuid: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
-    ) -> int: ...
-
-    def delete(self, ctxt: session.Ctxt, uuid: str) -> None: ...
-
-    def delete_tree(self, ctxt: session.Ctxt, root: str) -> None: ...
-
-
 class Registration:
     """Registers nodes, a limited number of them at the same time."""
 
-    def __init__(self, providers: Providers, *, threads: int) -> None:
-        self.providers = providers
+    def __init__(self, registered: providers.Providers, *, threads: int) -> None:
+        self.providers = registered
         self.threads = threads
         # {node uuid: Node} as they were last registered.
         self._nested: dict[str, tuple[nested.Nested, ...]] = {}

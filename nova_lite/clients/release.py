@@ -5,7 +5,6 @@ may still create an attachment, which is deleted too. Each part may be repeated.
 Source: reference/nova/create-server 7.
 """
 
-from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import client_set
+from nova_lite.clients import image as image_client
 from nova_lite.clients import session
 from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
@@ -50,85 +50,13 @@ class Row(typing.Protocol):
     def system_metadata(self) -> Mapping[str, str]: ...
 
 
-class Placement(typing.Protocol):
-    """Placement, as allocations are given up."""
-
-    def delete_allocations(
-        self, ctxt: session.Ctxt, consumer: str, *, force: bool = False, keep: Collection[str] = ()
-    ) -> bool:
-        """Delete all allocations of a consumer. Return False if it has none."""
-
-
-class Allocations(typing.Protocol):
-    """Placement, as allocations on some providers are given up."""
-
-    def release(
-        self,
-        ctxt: session.Ctxt,
-        consumer: str,
-        nodes: Collection[str] | None,
-        *,
-        unless: typing.Callable[[], bool] | None = None,
-    ) -> bool:
-        """Release a consumer's allocations on `nodes`, or all.
-
-        Return False if nothing was released.
-        """
-
-
-class Network(typing.Protocol):
-    """The network service, as ports are given back."""
-
-    def deallocate(
-        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Fields] = ()
-    ) -> None:
-        """Take all ports from a server."""
-
-
-class Volume(volumes.Named, typing.Protocol):
-    """The volume service, as volumes are given back."""
-
-    def get(self, ctxt: session.Ctxt, volume_id: str) -> session.Json:
-        """Return the volume. Raise VolumeNotFound."""
-
-    def delete(self, ctxt: session.Ctxt, volume_id: str) -> None:
-        """Delete the volume, if it exists. Raise Conflict while it is in use."""
-
-    def list_attachments(self, ctxt: session.Ctxt, instance_uuid: str) -> session.Jsons:
-        """Return the attachments of the server."""
-
-    def delete_attachment(self, ctxt: session.Ctxt, attachment_id: str) -> None:
-        """End an attachment, if it exists."""
-
-
-class Share(typing.Protocol):
-    """The shared file system service, as access to shares is given back."""
-
-    def revoke(self, ctxt: session.Ctxt, attachment: shares.Attachment) -> None:
-        """Take back the access and the locks of an attachment."""
-
-
-class Image(typing.Protocol):
-    """The image service, as images end with their server."""
-
-    def list(self, ctxt: session.Ctxt, /, **filters: typing.Any) -> session.Jsons:
-        """Return the images that match."""
-
-    def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
-        """Delete the image. Raise ImageNotFound unless `missing_ok`."""
-
-
-# The clients of all services with resources of servers.
-Clients: typing.TypeAlias = client_set.Clients[Placement, Network, Volume, Share, Image]
-
-
 def images_of(row: Row, copying: bool) -> Images:
     """Return the Images that are deleted with the server of a record."""
     return Images(copying, row.system_metadata.get(SHELVED_IMAGE))
 
 
 def release(
-    clients: Clients,
+    clients: client_set.Clients,
     ctxt: session.Ctxt,
     uuid: str,
     devices: Sequence[session.Fields],
@@ -161,7 +89,7 @@ def release(
 
 
 def revoke_shares(
-    share: Share, ctxt: session.Ctxt, uuid: str, attachments: Iterable[shares.Attachment]
+    share: shares.Share, ctxt: session.Ctxt, uuid: str, attachments: Iterable[shares.Attachment]
 ) -> None:
     """Take the access and locks of a server's shares back. Raises Unavailable if it may be later.
 
@@ -181,7 +109,7 @@ def revoke_shares(
             )
 
 
-def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
+def drop_images(image: image_client.Image, ctxt: session.Ctxt, uuid: str, images: Images) -> None:
     """Delete the Images of a server. Raises Unavailable when they may be deleted later.
 
     An image that the image service refuses to delete stays, for example a protected one.
@@ -192,7 +120,7 @@ def drop_images(image: Image, ctxt: session.Ctxt, uuid: str, images: Images) -> 
         _drop_image(image, ctxt, uuid, images.shelved)
 
 
-def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
+def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> None:
     """Delete a server's images without contents, which will get none.
 
     Their image_type does not matter, because users may set it. Protected images stay.
@@ -202,7 +130,7 @@ def drop_snapshots(image: Image, ctxt: session.Ctxt, uuid: str) -> None:
             _drop_image(image, ctxt, uuid, each['id'])
 
 
-def _drop_image(image: Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> None:
+def _drop_image(image: image_client.Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> None:
     try:
         image.delete(ctxt, image_id, missing_ok=True)
     except exception.StaleEpoch:
@@ -213,7 +141,7 @@ def _drop_image(image: Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> N
         )
 
 
-def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
+def delete_volume(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     """Delete a volume with delete_on_termination.
 
     As in nova, a volume that the volume service refuses to delete stays, and the server is deleted:
@@ -234,7 +162,7 @@ def delete_volume(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str)
         )
 
 
-def _require_settled(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> None:
+def _require_settled(volume: volumes.Volume, ctxt: session.Ctxt, volume_id: str) -> None:
     """Raise Unavailable while the volume service is about to change the status of a volume."""
     try:
         found = volume.get(ctxt, volume_id)
@@ -249,7 +177,7 @@ def _require_settled(volume: Volume, ctxt: session.Ctxt, volume_id: str) -> None
     LOG.warning('Not waiting for the volume service: %s since %.0f s', state, waited)
 
 
-def _delete(volume: Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
+def _delete(volume: volumes.Volume, ctxt: session.Ctxt, uuid: str, volume_id: str) -> None:
     try:
         volume.delete(ctxt, volume_id)
     except exception.StaleEpoch:

@@ -31,28 +31,6 @@ class Device(typing.Protocol):
     def get(self, name: str, /) -> typing.Any: ...
 
 
-class Named(typing.Protocol):
-    """A client that finds volumes by their name."""
-
-    def named(self, ctxt: session.Ctxt, name: str) -> session.Jsons:
-        """Return the volumes of that name."""
-
-
-class Attaching(typing.Protocol):
-    """A client that reserves volumes for servers."""
-
-    def create_attachment(
-        self,
-        ctxt: session.Ctxt,
-        volume_id: str,
-        instance_uuid: str,
-        *,
-        connector: session.Json | None = None,
-        mountpoint: str | None = None,
-    ) -> session.Json:
-        """Reserve the volume for a server; returns {'id', 'connection_info'}."""
-
-
 def marks_of(instance_uuid: str, device: Device) -> session.Json:
     """Return the name and the metadata of a volume that is created for a server's block device."""
     kind = f'{device.get("source_type")}-{device.get("destination_type")}'
@@ -60,7 +38,7 @@ def marks_of(instance_uuid: str, device: Device) -> session.Json:
 
 
 def made_for(
-    client: Named, ctxt: session.Ctxt, instance_uuid: str, device: Device
+    client: 'Volume', ctxt: session.Ctxt, instance_uuid: str, device: Device
 ) -> session.Jsons:
     """Return the volumes created for a block device, even if the reply was lost."""
     if device.get('destination_type') != 'volume' or device.get('source_type') == 'volume':
@@ -74,7 +52,7 @@ def made_for(
 
 
 def strays(
-    client: Named,
+    client: 'Volume',
     ctxt: session.Ctxt,
     instance_uuid: str,
     devices: Iterable[Device],

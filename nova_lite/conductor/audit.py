@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.clients import client_set
 from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import reschedule
@@ -67,7 +68,7 @@ class Audit:
         read: Callable[..., typing.Any],
         *,
         rescheduler: reschedule.Reschedule,
-        clients: release.Clients,
+        clients: client_set.Clients,
         idle_s: float,
     ) -> None:
         self._write, self._read = write, read

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from nova_lite import context
 from nova_lite import exception
-from nova_lite.clients import release
+from nova_lite.clients import client_set
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import audit
 from nova_lite.conductor import build_reports
@@ -41,13 +41,6 @@ P = typing.ParamSpec('P')
 T = typing.TypeVar('T')
 # Seconds between two runs of each periodic task.
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
-
-
-class Clients(release.Clients, typing.Protocol):
-    """The clients of all services that a cell's conductor uses."""
-
-    @property
-    def placement(self) -> reschedule.Placement: ...
 
 
 def _report(
@@ -76,7 +69,7 @@ class CellConductor:
         db: transactions.Database,
         compute: compute_rpc.ComputeAPI,
         peers: methods.ConductorAPI,
-        clients: Clients,
+        clients: client_set.Clients,
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
         self._rescheduler = reschedule.Reschedule(

@@ -17,8 +17,6 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placement_client
-from nova_lite.clients import release
-from nova_lite.clients import session
 from nova_lite.conductor import build_reports
 from nova_lite.db import rows
 from nova_lite.db.cell import children
@@ -30,32 +28,6 @@ from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as methods
 
 LOG = log.getLogger(__name__)
-
-
-class Placement(release.Placement, typing.Protocol):
-    """The part of the placement client that rescheduling uses."""
-
-    def holding(self, ctxt: session.Ctxt, consumer: str) -> placement_client.Holding:
-        """Return the allocations of a consumer."""
-
-    def replace(
-        self,
-        ctxt: session.Ctxt,
-        consumer: placement_client.Consumer,
-        wanted: offers.Wanted,
-        generation: int | None,
-    ) -> bool:
-        """Replace allocations by `wanted`. Return False if the resources are not available."""
-
-    def claim(
-        self,
-        ctxt: session.Ctxt,
-        consumer: placement_client.Consumer,
-        request: offers.AllocationRequest,
-        *,
-        new: bool = False,
-    ) -> bool:
-        """Claim an allocation request. Return False if the resources are not available."""
 
 
 class Reschedule:
@@ -71,7 +43,7 @@ class Reschedule:
         read: Callable[..., typing.Any],
         *,
         compute: compute_rpc.ComputeAPI,
-        placement: Placement,
+        placement: placement_client.Placement,
         counts: bool,
     ) -> None:
         self._write, self._read, self._counts = write, read, counts

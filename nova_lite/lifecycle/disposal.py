@@ -14,7 +14,6 @@ from nova_lite import cells
 from nova_lite import context
 from nova_lite.clients import release
 from nova_lite.db import rows
-from nova_lite.db import transactions
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
@@ -23,22 +22,15 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
 from nova_lite.lifecycle import counting
+from nova_lite.lifecycle import world as worlds
 
 LOG = log.getLogger(__name__)
 EVENT = action_lists.LOCAL_DELETE
 
 
-class World(release.Clients, typing.Protocol):
-    """Databases, and the clients of the other services."""
-
-    @property
-    def api_db(self) -> transactions.Database: ...
-
-    @property
-    def cells(self) -> cells.Cells: ...
-
-
-def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row) -> None:
+def finish(
+    world: worlds.World, ctxt: context.RequestContext, cell: cells.Cell, row: rows.Row
+) -> None:
     """Delete a server's record after releasing its resources elsewhere."""
     host = world.cells.conf.host
     cell.db.write(actions.start_event, row.uuid, ctxt.request_id, EVENT, top_host=host)
@@ -53,7 +45,7 @@ def finish(world: World, ctxt: context.RequestContext, cell: cells.Cell, row: ro
     counting.follow(world.api_db, row.uuid, counts=False)
 
 
-def withdraw(world: World, ctxt: context.RequestContext, request: rows.Row) -> bool:
+def withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> bool:
     """Release everything that a withdrawn build request has reserved. request: its row
 
     A scheduler that was called earlier may still claim resources, so this is repeated later.

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Collection
-import typing
 
 import sqlalchemy as sa
 
@@ -14,17 +13,8 @@ from nova_lite.db import transactions
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import group_places
+from nova_lite.lifecycle import world as worlds
 from nova_lite.objects import instance_group
-
-
-class World(typing.Protocol):
-    """Databases."""
-
-    @property
-    def api_db(self) -> transactions.Database: ...
-
-    @property
-    def cells(self) -> deployment.Cells: ...
 
 
 def find(api_db: transactions.Database, uuid: str | None) -> instance_group.Group | None:
@@ -39,7 +29,7 @@ def find(api_db: transactions.Database, uuid: str | None) -> instance_group.Grou
 
 
 def check_other_cells(
-    world: World,
+    world: worlds.World,
     group: instance_group.Group | None,
     *,
     cell: deployment.Cell,

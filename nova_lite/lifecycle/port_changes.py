@@ -8,7 +8,6 @@ again afterwards (superconductor.audits.port_changes): in the record, the guest 
 
 from collections.abc import Collection
 from collections.abc import Iterable
-import typing
 
 from oslo_log import log
 import sqlalchemy as sa
@@ -21,13 +20,12 @@ from nova_lite.clients import port_allocations
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.db import rows
-from nova_lite.db import transactions
 from nova_lite.db.api import port_changes
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
-from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.lifecycle import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -35,33 +33,14 @@ LOG = log.getLogger(__name__)
 CHANGES_MET = 3
 
 
-class Network(port_allocations.Network, typing.Protocol):
-    """The part of the network service's client that this module uses."""
-
-    def info(
-        self, ctxt: session.Ctxt, server_uuid: str, known: Iterable[session.Json] = ()
-    ) -> session.Jsons:
-        """Return the current network_info of a server."""
-
-
-class World(port_allocations.Services, typing.Protocol):
-    """Databases and services."""
-
-    @property
-    def api_db(self) -> transactions.Database: ...
-
-    @property
-    def network(self) -> Network: ...
-
-    def compute(self, cell: cells.Cell) -> compute_rpc.ComputeAPI: ...
-
-
-def note(world: World, uuid: str, lost: Collection[str] = ()) -> None:
+def note(world: worlds.World, uuid: str, lost: Collection[str] = ()) -> None:
     """Note that the ports of a server have changed. lost: ids of ports that it has lost"""
     world.api_db.write(port_changes.add, uuid, lost)
 
 
-def follow(world: World, cell: cells.Cell, row: rows.Row, lost: Collection[str] = ()) -> None:
+def follow(
+    world: worlds.World, cell: cells.Cell, row: rows.Row, lost: Collection[str] = ()
+) -> None:
     """Follow a change of a server's ports as far as that is possible now, and note the rest.
 
     lost: ids of ports that were deleted; other lost ports are found by comparing
@@ -90,14 +69,14 @@ def follow(world: World, cell: cells.Cell, row: rows.Row, lost: Collection[str] 
         _release(world, cell, row)
 
 
-def is_busy(world: World, row: rows.Row) -> bool:
+def is_busy(world: worlds.World, row: rows.Row) -> bool:
     """Return whether a task, a build or a saga may still record ports that it read earlier."""
     if row.task_state is not None or row.vm_state == states.VmState.BUILDING:
         return True
     return world.api_db.read(sagas.find_active, row.uuid) is not None
 
 
-def refresh(world: World, cell: cells.Cell, row: rows.Row) -> set[str]:
+def refresh(world: worlds.World, cell: cells.Cell, row: rows.Row) -> set[str]:
     """Record the network information of a server without a task. Return ids of lost ports.
 
     Lost ports are noted first: the super-conductor detaches those from the guest that its host
@@ -133,7 +112,7 @@ def ids_of(info: Iterable[session.Json] | None) -> set[str]:
     return {vif['id'] for vif in info or ()}
 
 
-def _unplug(world: World, cell: cells.Cell, row: rows.Row, port_id: str) -> None:
+def _unplug(world: worlds.World, cell: cells.Cell, row: rows.Row, port_id: str) -> None:
     """Detach a port that a server has lost from its guest as well."""
     if row.host is None:
         return
@@ -145,7 +124,7 @@ def _unplug(world: World, cell: cells.Cell, row: rows.Row, port_id: str) -> None
         LOG.warning('Cannot detach port %s from server %s now: %s', port_id, row.uuid, error)
 
 
-def _release(world: World, cell: cells.Cell, row: rows.Row) -> None:
+def _release(world: worlds.World, cell: cells.Cell, row: rows.Row) -> None:
     try:
         release(world, cell, row)
     except exception.NovaLiteError as error:
@@ -158,7 +137,7 @@ def _release(world: World, cell: cells.Cell, row: rows.Row) -> None:
         note(world, row.uuid)
 
 
-def release(world: World, cell: cells.Cell, row: rows.Row) -> None:
+def release(world: worlds.World, cell: cells.Cell, row: rows.Row) -> None:
     """Release the allocations of ports that a server has lost.
 
     Do nothing during a saga: it may have claimed resources for a port whose binding does not
