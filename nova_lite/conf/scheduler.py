@@ -22,14 +22,16 @@ OPTS = [
         'candidates_reuse_s',
         default=1.0,
         min=0,
-        help='Seconds for which allocation candidates are reused for requests of the same shape. A '
-        'claim for a candidate that no longer fits is refused by placement. 0 disables reuse.',
+        help='Seconds for which allocation candidates are reused for requests of the same shape, for '
+        'five times the time that placement took if that is longer, up to 10 s. A claim for a '
+        'candidate that no longer fits is refused by placement. 0 disables reuse.',
     ),
     cfg.FloatOpt(
         'host_state_reuse_s',
         default=1.0,
         min=0,
-        help='Seconds for which host records read from the cells are reused. 0 disables reuse.',
+        help='Seconds for which host records read from the cells are reused, and for five times the '
+        'time that the reading took if that is longer, up to 10 s. 0 disables reuse.',
     ),
     cfg.IntOpt(
         'discover_hosts_in_cells_interval',

@@ -112,14 +112,14 @@ class _Answer:
             return False
         if self.came is None or since is not None:
             return True
-        return runtime.monotonic() - self.came < max(reuse_s, self.came - self.asked)
+        kept_s = host_states.kept_s(reuse_s, self.came - self.asked)
+        return runtime.monotonic() - self.came < kept_s
 
 
 class Source:
     """Queries placement. Safe to use from several threads.
 
-    reuse_s: seconds for which an answer is reused; an answer that took longer to arrive is reused
-        for as long as it took
+    reuse_s: seconds for which an answer is reused, see `host_states.kept_s`
     """
 
     def __init__(self, placement: placements.Placement, reuse_s: float) -> None:

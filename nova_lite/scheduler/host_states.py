@@ -35,8 +35,9 @@ LOG = log.getLogger(__name__)
 STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
 # Seconds until a placed server must be in its cell's records.
 PENDING_S = 30
-# A reading is kept for at least so many times the time that it took.
+# An answer is reused for so many times the time that it took, but no longer than LONGEST_S.
 EFFORT = 5
+LONGEST_S = 10
 IMAGE_OPTION = 'image_props_weight_multiplier'
 
 
@@ -51,6 +52,15 @@ class Placed:
     moving: bool
     at: float
     guest: constraints.Constraints = constraints.NONE
+
+
+def kept_s(configured: float, took: float) -> float:
+    """Return for how many seconds an answer is reused that came after `took` seconds.
+
+    configured: seconds for which every answer is reused; 0: none is. Slow answers are reused
+        longer, so that with many hosts decisions seldom wait for one.
+    """
+    return max(configured, min(EFFORT * took, LONGEST_S)) if configured else 0.0
 
 
 class HostStates:
@@ -163,9 +173,8 @@ class HostStates:
             self._settle(on_record, over, taken)
             for placed in self._pending.values():
                 _add(snapshot, placed)
-            self._keep_s = max(
-                self.conf.scheduler.host_state_reuse_s, EFFORT * (runtime.monotonic() - taken)
-            )
+            took = runtime.monotonic() - taken
+            self._keep_s = kept_s(self.conf.scheduler.host_state_reuse_s, took)
             self._snapshot = snapshot
         return snapshot
 

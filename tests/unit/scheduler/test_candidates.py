@@ -86,6 +86,7 @@ class SourceTest(base.SchedulerTestCase):
 
     def test_not_at_all(self):
         self.source.reuse_s = 0
+        self.placement.during = lambda: self.clock.advance(5)
         self.get()
         self.get()
         self.assertEqual(2, len(self.placement.asked))
@@ -114,12 +115,16 @@ class SourceTest(base.SchedulerTestCase):
         self.assertIs(second, self.get(since=now))
 
     def test_an_answer_that_took_long_is_kept_longer(self):
-        self.placement.during = lambda: self.clock.advance(5)
-        first = self.get()
-        self.clock.advance(4.9)
-        self.assertIs(first, self.get())
-        self.clock.advance(0.2)
-        self.assertIsNot(first, self.get())
+        """Five times as long as it took, up to 10 s."""
+        for took, kept in ((0.1, 1), (1.5, 7.5), (60, 10)):
+            with self.subTest(took):
+                self.source.invalidate()
+                self.placement.during = lambda took=took: self.clock.advance(took)
+                first = self.get()
+                self.clock.advance(kept - 0.1)
+                self.assertIs(first, self.get())
+                self.clock.advance(0.2)
+                self.assertIsNot(first, self.get())
 
     def test_invalidate(self):
         first = self.get()

@@ -173,6 +173,10 @@ class ReuseTest(SnapshotTestCase):
     def test_a_reading_is_kept(self):
         self.assertIs(self.read(), self.read())
 
+    def test_not_at_all_if_an_option_says_so(self):
+        self.set('scheduler', host_state_reuse_s=0)
+        self.assertIsNot(self.read(), self.read())
+
     def test_not_at_all_if_it_must_be_newer(self):
         first = self.read()
         self.assertIsNot(first, self.read(since=runtime.monotonic()))
