@@ -14,6 +14,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.manage import cell_urls
 from nova_lite.manage import command
 from nova_lite.rpc import transport
@@ -179,7 +180,7 @@ def _changes(deployment: command.Deployment, args: command.Args, row: rows.Row) 
     UUID,
 )
 def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
-    """Delete the mapping of a cell without servers."""
+    """Delete the mapping of a cell without servers and moves."""
     cell = find(deployment, args.cell_uuid)
     if cell is None:
         return 1
@@ -190,6 +191,9 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
     present = cell.db.read(instances.of, uuids) if uuids else ()
     if present:
         print(f'There are existing instances mapped to cell with uuid {cell.uuid}.')
+        return 3
+    if _is_moving(deployment, cell):
+        print(f'There are migrations in progress in cell with uuid {cell.uuid}.')
         return 3
     if uuids and not args.force:
         print(
@@ -279,6 +283,18 @@ def _mapped(connection: sa.Connection, cell_id: int) -> list[str]:
     return list(
         connection.scalars(sa.select(table.c.instance_uuid).where(table.c.cell_id == cell_id))
     )
+
+
+def _is_moving(deployment: command.Deployment, cell: cells_module.Cell) -> bool:
+    """Return whether a cell has moves in progress, also from or to another cell.
+
+    A cell whose database is lost can be deleted.
+    """
+    answer = deployment.cells.scatter(migrations.in_progress, cells=[cell])[cell]
+    if isinstance(answer, cells_module.Unreachable):
+        print(f'Not looking for migrations in cell with uuid {cell.uuid}: {answer.error}')
+        return False
+    return bool(answer)
 
 
 def _delete(

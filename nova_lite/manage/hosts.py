@@ -11,6 +11,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import discovery
 from nova_lite.manage import cells
 from nova_lite.manage import command
@@ -73,7 +74,7 @@ def list_hosts(deployment: command.Deployment, args: command.Args) -> int:
     command.option('--host', required=True, metavar='HOST', help='name of the host'),
 )
 def delete_host(deployment: command.Deployment, args: command.Args) -> int:
-    """Delete the mapping of a host without servers."""
+    """Delete the mapping of a host without servers and moves."""
     cell = cells.find(deployment, args.cell_uuid)
     if cell is None:
         return 1
@@ -86,29 +87,49 @@ def delete_host(deployment: command.Deployment, args: command.Args) -> int:
         print(f'The host {args.host} was not found in the cell {cell.uuid}.')
         return 3
     # Refused before a discovery can find the host unmapped; decided in `_unmap`.
-    occupied = cell.db.read(instances.count_on, [args.host])
-    if not occupied:
+    use = _find_use(deployment, cell, args.host)
+    if use is None:
         cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
-    if occupied or not deployment.api_db.write(_unmap, args.host, cell):
+        use = deployment.api_db.write(_unmap, args.host, deployment, cell)
+    if use is not None:
         cell.db.write(compute_nodes.set_mapped, [args.host])
-        print(f'There are instances on the host {args.host}.')
+        print(f'There are {use} the host {args.host}.')
         return 4
     # A discovery between the two writes has found the mapping, and marked the host as mapped.
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
     return 0
 
 
-def _unmap(connection: sa.Connection, host: str, cell: cells_module.Cell) -> bool:
-    """Delete the mapping of a host. Return False if there are servers on the host.
+def _unmap(
+    connection: sa.Connection, host: str, deployment: command.Deployment, cell: cells_module.Cell
+) -> str | None:
+    """Delete the mapping of a host, unless the host is used. Return its use, or None.
 
     A build writes the record of its server to the cell before it holds the mapping of the host.
     """
     rows.lock(connection, host_mappings.TABLE, host=host)
-    if cell.db.read(instances.count_on, [host]):
-        return False
-    host_mappings.destroy(connection, host)
-    stamps.bump(connection, stamps.HOSTS)
-    return True
+    use = _find_use(deployment, cell, host)
+    if use is None:
+        host_mappings.destroy(connection, host)
+        stamps.bump(connection, stamps.HOSTS)
+    return use
+
+
+def _find_use(deployment: command.Deployment, cell: cells_module.Cell, host: str) -> str | None:
+    """Return what uses a host, or None. Raise the error of a cell that does not answer in time.
+
+    The caller may hold a lock, for which builds wait.
+    """
+    answer = deployment.cells.scatter(_use, host, cells=[cell])[cell]
+    if isinstance(answer, cells_module.Unreachable):
+        raise answer.error
+    return answer
+
+
+def _use(connection: sa.Connection, host: str) -> str | None:
+    if instances.count_on(connection, [host]):
+        return 'instances on'
+    return 'migrations in progress from or to' if migrations.in_progress(connection, host) else None
 
 
 # ---- a first cell -------------------------------------------------------------

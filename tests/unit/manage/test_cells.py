@@ -15,6 +15,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import discovery
 from nova_lite.manage import servers
 from tests.unit.manage import base
@@ -42,6 +43,20 @@ class CellTest(base.ManageTest):
 
         with fixtures.MonkeyPatch('nova_lite.db.transactions.Database.write', do):
             yield
+
+    def silence(self):
+        """Cells do not answer from now on."""
+        name = 'nova_lite.cells.Cell.submit'
+        self.useFixture(fixtures.MonkeyPatch(name, lambda *args, **options: None))
+
+    def add_move(self, **columns):
+        values = {'uuid': runtime.new_uuid(), 'instance_uuid': runtime.new_uuid()}
+        values |= {'migration_type': 'resize', 'status': 'migrating', 'data': {}, **columns}
+        self.local.write(migrations.create, values)
+
+    def end_moves(self):
+        for row in self.local.read(migrations.in_progress):
+            self.local.write(migrations.update, row.uuid, {'status': 'failed'})
 
     def second(self, name='cell2'):
         """Another cell; returns its uuid."""
@@ -191,6 +206,20 @@ class CellsTest(CellTest):
         self.assertIn('cell1', self.cells())
         self.cell('verify_instance', '--uuid', mapped[0])
 
+    def test_delete_with_moves(self):
+        """A server moves to the cell; its mapping names another cell until the move ends there."""
+        self.add_move(dest_compute='h1', hidden=True)
+        told = self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force', code=3)
+        self.assertIn('migrations in progress', told)
+        self.end_moves()
+        self.cell('delete_cell', '--cell_uuid', self.cell_uuid, '--force')
+
+    def test_delete_a_lost_cell(self):
+        self.silence()
+        told = self.cell('delete_cell', '--cell_uuid', self.cell_uuid)
+        self.assertIn('Not looking for migrations', told)
+        self.assertEqual({'cell0'}, set(self.cells()))
+
     def test_delete_while_hosts_are_discovered(self):
         """The discovery ends after the command has looked for hosts."""
         self.add_host('h1')
@@ -255,6 +284,25 @@ class HostsTest(CellTest):
         self.assertEqual([], self.api_db.read(host_mappings.every))
         self.assertEqual(1, len(self.local.read(compute_nodes.unmapped)))
 
+    def test_delete_with_moves(self):
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        delete = 'delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1'
+        for end in ('source_compute', 'dest_compute'):
+            self.add_move(**{end: 'h1'})
+            self.assertIn('migrations in progress', self.cell(*delete, code=4))
+            self.assertEqual([], self.local.read(compute_nodes.unmapped))
+            self.end_moves()
+        self.cell(*delete)
+
+    def test_delete_in_a_cell_that_falls_silent(self):
+        """The command gives up; builds to the host do not wait for the cell."""
+        self.add_host('h1')
+        self.cell('discover_hosts')
+        with self.meanwhile('_unmap', self.silence):
+            self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=255)
+        self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
+
     def test_delete_while_hosts_are_discovered(self):
         """The host can be discovered again, as after any deletion of its mapping."""
         self.add_host('h1')
@@ -265,11 +313,13 @@ class HostsTest(CellTest):
         self.cell('discover_hosts', '--strict')
 
     def test_delete_while_a_server_comes(self):
-        """Its record is written after the command has looked for servers."""
+        """Its record, or that of its move, is written after the command has looked for servers."""
         self.add_host('h1')
         self.cell('discover_hosts')
-        with self.meanwhile('_unmap', lambda: self.add_server(host='h1')):
-            self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=4)
+        for name, host in (('add_move', 'dest_compute'), ('add_server', 'host')):
+            with self.meanwhile('_unmap', functools.partial(getattr(self, name), **{host: 'h1'})):
+                self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=4)
+            self.end_moves()
         self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
         self.assertEqual([], self.local.read(compute_nodes.unmapped))
 
