@@ -18,6 +18,7 @@ from nova_lite.lab.launcher import asked
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import which_cloud
 from nova_lite.lab.launcher.cloud_file import schema
+from nova_lite.states import nova_failures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -163,8 +164,18 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         help='start a compute process for each host of a cloud with --bus, so that '
         '`nova-lite daemon kill compute.HOST` loses one host; each takes about 100 MB',
     )
+    _add_failures(parser)
     parser.add_argument('--lab', action='store_true', help='let the live page change the cloud')
     parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
+
+
+def _add_failures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--failures',
+        choices=tuple(map(str, nova_failures.Mode)),
+        help='end of moves that fail: undo them, leave the server as nova does, or do as the metadata '
+        'of the server say; as --set conductor.failures=MODE (default: undo, or as in the snapshot)',
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,6 +2,8 @@
 
 from oslo_config import cfg
 
+from nova_lite.states import nova_failures
+
 GROUP = 'conductor'
 OPTS = [
     cfg.BoolOpt(
@@ -63,6 +65,29 @@ OPTS = [
         'aggregates with the aggregates that placement has for the resource providers of compute '
         'nodes. Differences are repaired in placement. Aggregates of placement that are not host '
         'aggregates of this deployment are not changed. 0 disables the audit.',
+    ),
+    cfg.StrOpt(
+        'failures',
+        default=str(nova_failures.Mode.UNDO),
+        choices=[
+            (
+                'undo',
+                'A move that fails is undone, or repeated where it cannot be undone, as far as possible.',
+            ),
+            (
+                'nova',
+                'A move that fails ends as in nova: the server can be in ERROR or keep its task, and '
+                'resources can stay behind that an operator has to clean up. A server whose metadata '
+                'has nova-lite-failures=undo is excepted.',
+            ),
+            (
+                'metadata',
+                'As undo, but users can choose the end as in nova for their servers, with the metadata '
+                'nova-lite-failures=nova.',
+            ),
+        ],
+        help='How moves of servers end that fail. The failures that differ are listed in '
+        'doc/source/admin/failures.rst. Read by the super-conductor.',
     ),
     cfg.IntOpt(
         'saga_threads',

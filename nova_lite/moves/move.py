@@ -28,6 +28,7 @@ from nova_lite.moves import server_cell
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import action_events
 from nova_lite.moves.parts import progress_records
+from nova_lite.states import nova_failures
 
 # The result of the first step: facts about the server when the saga began.
 Found = typing.TypeVar('Found', covariant=True)
@@ -118,7 +119,9 @@ class Move(saga.Saga, typing.Generic[Found]):
         row = instances.find(connection, self.instance_uuid)
         present = None if instances.is_gone(row) else row
         self.record_undo(connection, present)
-        if self.faults and present is not None:
+        if present is not None and self.failure is not None:
+            self._settle(connection, present, self.failure)
+        elif self.faults and present is not None:
             self._free(connection, present)
         self.events.end_all(connection, self.error)
         return None
@@ -147,4 +150,41 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     def changes_of_failure(self, row: rows.Row) -> saga.Data:
         """Return the columns of the server that an undo restores."""
+        return {}
+
+    # ---- a failure that is left as in nova ----
+
+    def leave_at(self, step: saga.Step, error: Exception) -> saga.Leave | None:
+        failure = nova_failures.find(self.kind, step.id, error, self.plain_arguments)
+        mode = self.world.conf.conductor.failures
+        if failure is None or mode == nova_failures.Mode.UNDO:
+            return None
+        row = self.scope.find_present()
+        if row is None or not nova_failures.applies(mode, row.metadata):
+            return None
+        return saga.Leave(failure.name, failure.keeps)
+
+    @property
+    def failure(self) -> nova_failures.Failure | None:
+        """Return the row of the failure that this saga leaves as nova does, or None."""
+        return nova_failures.BY_NAME.get(self.left_as or '')
+
+    def _settle(
+        self, connection: sa.Connection, row: rows.Row, failure: nova_failures.Failure
+    ) -> None:
+        """Record the states in which nova leaves the server and the migration."""
+        if failure.migration is not None:
+            values = {'status': str(failure.migration)}
+            migrations.update(connection, self.scope.migration_uuid, values)
+        if not failure.keeps_task:
+            changes = self.columns_left(row)
+            if failure.vm_state is not None:
+                changes = {**changes, 'vm_state': failure.vm_state}
+            first = self.arguments.order.changes.get('task_state')
+            self.progress.clear_task(connection, changes, tasks=(*self.tasks, first))
+        if failure.has_fault:
+            self.progress.add_fault(connection, self.error)
+
+    def columns_left(self, row: rows.Row) -> saga.Data:
+        """Return further columns of a server that is left as in nova."""
         return {}

@@ -9,6 +9,7 @@ from nova_lite.saga.journal import LostLease
 from nova_lite.saga.step import Clean
 from nova_lite.saga.step import Effect
 from nova_lite.saga.step import FOREVER
+from nova_lite.saga.step import Leave
 from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
@@ -24,6 +25,7 @@ __all__ = (
     'Answer',
     'Clean',
     'Data',
+    'Leave',
     'LostLease',
     'Effect',
     'Pending',

@@ -34,8 +34,12 @@ def pause_s(attempts: int) -> float:
 
 
 def add(saga: step_module.Saga, step: step_module.Step, error: journal_module.Failure) -> None:
-    """Add the duty of a step that was given up or not undone, with the saga's current data."""
-    if step.clean is None:
+    """Add the duty of a step that was given up or not undone, with the saga's current data.
+
+    A step whose failure is left as it is has no duty.
+    """
+    is_left = saga.data.get(step_module.LEFT_AS, {}).get('step') == step.id
+    if step.clean is None or is_left:
         return
     known = {name: value for name, value in saga.data.items() if not name.startswith('_')}
     duty = {

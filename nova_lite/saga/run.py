@@ -133,6 +133,8 @@ class Run:
         return self._reach(index + 1, FORWARD, step, what=DONE)
 
     def _undo(self, index: int, step: step_module.Step) -> Reached | None:
+        if step.id in self.saga.data.get(step_module.LEFT_AS, {}).get('keeps', ()):
+            return self._reach(index - 1, UNDO, step, what='kept')
         try:
             result = self._timed(step, UNDO, step.undo) if step.undo is not None else None
         except (journal_module.LostLease, exception.StaleEpoch):
@@ -189,10 +191,11 @@ class Run:
         """Retry the step, skip it, go back to an earlier step, or undo the saga."""
         tried = self.attempts + 1
         transient = failures.is_transient(error)
-        attempts = 1 if failures.is_final(error) else step.attempts
         if self._may_repeat(error) or (index == self.progress.pivot and failures.is_unknown(error)):
             self._retry(step, error)
             return None
+        leave = self.saga.leave_at(step, error)
+        attempts = 1 if failures.is_final(error) or leave else step.attempts
         if not transient:
             self._count_try(step)
             if tried < attempts:
@@ -202,15 +205,7 @@ class Run:
             if not step.best_effort or tried < attempts:
                 self._retry(step, error)
                 return None
-            LOG.warning(
-                'Saga %s: continuing without step "%s", which keeps failing: %s',
-                self.saga.uuid,
-                step.id,
-                error,
-            )
-            self._note(step_module.GIVEN_UP, step, failures.describe(error))
-            cleaning.add(self.saga, step, failures.describe(error))
-            return self._reach(index + 1, FORWARD, step, what='left')
+            return self._give_up(index, step, error, leave)
         self.position = self.progress.last_to_undo(index)
         back_to = self.saga.go_back(step, error)
         if back_to is not None:
@@ -225,6 +220,8 @@ class Run:
             exc_info=retries.is_defect(error),
         )
         self.saga.error = failures.describe(error)
+        if leave is not None:
+            self._leave(step, leave)
         reached = self._reach(self.position, UNDO, step, what='failed', error=self.saga.error)
         if transient:
             # The request that was not answered may still be in progress. The undo gets a newer
@@ -232,6 +229,30 @@ class Run:
             self._park(0, 'yields')
             return None
         return reached
+
+    def _give_up(
+        self,
+        index: int,
+        step: step_module.Step,
+        error: Exception,
+        leave: step_module.Leave | None,
+    ) -> Reached:
+        """Continue after a step that is given up. leave: how the saga fails, or None"""
+        LOG.warning(
+            'Saga %s: continuing without step "%s", which keeps failing: %s',
+            self.saga.uuid,
+            step.id,
+            error,
+        )
+        if leave is not None:
+            self._leave(step, leave)
+        self._note(step_module.GIVEN_UP, step, failures.describe(error))
+        cleaning.add(self.saga, step, failures.describe(error))
+        return self._reach(index + 1, FORWARD, step, what='left')
+
+    def _leave(self, step: step_module.Step, leave: step_module.Leave) -> None:
+        left = {'name': leave.name, 'step': step.id, 'keeps': list(leave.keeps)}
+        self.saga.data.setdefault(step_module.LEFT_AS, left)
 
     def _may_repeat(self, error: Exception) -> bool:
         """Return whether to repeat a step, because a service did not answer.

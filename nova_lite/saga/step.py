@@ -18,6 +18,8 @@ FOREVER = 1 << 30
 # Keys of Saga.data that only the engine uses.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
 PLAN, ASIDE = '_plan', '_aside'
+# {'name', 'step', 'keeps'} of the Leave of a saga that has failed.
+LEFT_AS = '_left_as'
 # A key of the plan.
 BEGUN = 'begun'
 
@@ -54,6 +56,20 @@ class Clean:
 
     do: Effect
     alone: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Leave:
+    """The end of a saga that fails and does not undo all of its steps.
+
+    A step after the pivot that fails so is given up at once, and no duty cleans up.
+
+    name: for `Saga.left_as`, which the undo of the first step reads
+    keeps: ids of the steps whose effects stay; all other steps are undone
+    """
+
+    name: str
+    keeps: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,6 +225,20 @@ class Saga(abc.ABC):
         undone, and it runs again. `data` must contain what it has to do differently.
         """
         return None
+
+    def leave_at(self, step: Step, error: Exception) -> Leave | None:
+        """Return the Leave of a saga in which `step` has failed, or None.
+
+        With None the saga retries the step, or undoes its steps, as the plan says. The engine asks
+        after each error that it does not take for an outage.
+        """
+        return None
+
+    @property
+    def left_as(self) -> str | None:
+        """Return the name of the Leave with which the saga fails, or None."""
+        left: journal.Data = self.data.get(LEFT_AS, {})
+        return left.get('name')
 
     def key(self, step: str) -> str:
         """Return the idempotency key of a request of a step.

@@ -15,9 +15,9 @@ import typing
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite.verify import age_limits
+from nova_lite.verify import explanations
 from nova_lite.verify import findings as findings_module
 from nova_lite.verify import invariants
-from nova_lite.verify import stops
 
 # Seconds between two snapshots: the first pause, and the longest.
 FIRST_PAUSE_S, PAUSE_S = 0.05, 0.5
@@ -48,7 +48,8 @@ class Verdict(typing.NamedTuple):
 
     findings: violations of invariants
     unsettled: violations in some snapshots only, including the last one
-    explained: violations in the last snapshot that stopped sagas explain
+    explained: violations in the last snapshot that stopped sagas or failures left as in nova
+        explain
     """
 
     findings: list[findings_module.Finding]
@@ -70,7 +71,7 @@ def look(
     ages: age_limits.AgeLimits | None = None,
     say: Callable[[str], None] = lambda text: None,
     check: Callable[[typing.Any, age_limits.AgeLimits], Findings] = invariants.check,
-    explain: Callable[[typing.Any, Findings], tuple[Findings, Findings]] = stops.explain,
+    explain: Callable[[typing.Any, Findings], tuple[Findings, Findings]] = explanations.explain,
 ) -> Verdict:
     """Return the Verdict on the cloud that `reader` reads.
 

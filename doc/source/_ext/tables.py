@@ -13,6 +13,7 @@ from nova_lite import states
 from nova_lite.lab.scenarios import drill as drills
 from nova_lite.lab.scenarios import page
 from nova_lite.moves import kinds
+from nova_lite.states import nova_failures
 from nova_lite.states import transitions
 from tools.api_pages import coverage
 from tools.api_pages import operations
@@ -70,6 +71,32 @@ def _states(values, every):
 
 def _names(values):
     return ', '.join('none' if value is None else str(value) for value in values)
+
+
+class NovaFailures(docutils.SphinxDirective):
+    """``.. nova-failures::``: every row of the table of failures that nova leaves."""
+
+    def run(self):
+        titles = ('Failure', 'By default', 'As in nova', 'States as in nova', 'May stay behind')
+        lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 18 25 25 16 16', '']
+        for row in (titles, *map(_of_failure, nova_failures.FAILURES)):
+            for position, text in enumerate(row):
+                lines.append('   %s - %s' % (' ' if position else '*', text))
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
+def _of_failure(failure):
+    found = [f'server {failure.vm_state}' if failure.vm_state else 'server as before']
+    found += ['task kept'] if failure.keeps_task else []
+    found += [f'migration {failure.migration}'] if failure.migration else []
+    steps = ', '.join(f'``{step}``' for step in failure.steps)
+    return (
+        f'{failure.title} (``{failure.name}``): {", ".join(failure.kinds)} at {steps}',
+        failure.here,
+        f'{failure.nova} (Known from: {failure.known}.)',
+        ', '.join(found),
+        ', '.join(f'{left.what} ({left.invariant})' for left in failure.left) or 'nothing',
+    )
 
 
 class Sagas(docutils.SphinxDirective):
@@ -226,6 +253,7 @@ def setup(app):
     app.add_directive('api-reference', Reference)
     app.add_directive('budgets', Budgets)
     app.add_directive('drills', Drills)
+    app.add_directive('nova-failures', NovaFailures)
     app.add_directive('packages', Packages)
     app.add_directive('sagas', Sagas)
     app.add_directive('suites', Suites)

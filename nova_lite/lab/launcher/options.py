@@ -34,7 +34,7 @@ def read(
     snapshot = None
     if args.json and not args.detach:
         raise ValueError('--json: a cloud in the foreground prints no JSON; use --detach')
-    changed = given_options.parse([*args.set, *['DEFAULT.debug=true'] * args.debug])
+    changed = given_options.parse([*args.set, *_shorter(args)])
     bus, database = _servers(args)
     given = {name: getattr(args, name) for name in TAKEN}
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -74,6 +74,12 @@ def read(
             '--lab: a cloud that listens on another address than one of loopback has no live page'
         )
     return settings, snapshot
+
+
+def _shorter(args: argparse.Namespace) -> list[str]:
+    """Return the values of --set that other options of the command stand for."""
+    found = ['DEFAULT.debug=true'] * args.debug
+    return found + ([f'conductor.failures={args.failures}'] if args.failures else [])
 
 
 def _checked(

@@ -26,7 +26,7 @@ from nova_lite.saga import step as step_module
 
 CONTROL = 'super-conductor'
 # Notes in the journal that end a step, and notes of an interruption.
-ENDS = ('done', 'undone', 'failed', 'turns', 'left')
+ENDS = ('done', 'undone', 'failed', 'turns', 'left', 'kept')
 WAITS = ('waits', 'retries', 'yields', 'stopping', 'unknown')
 TAKEN_OVER = 'taken over'
 LOST, STOPPED = 'lost', breakpoints.STOPPED

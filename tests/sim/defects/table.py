@@ -135,7 +135,7 @@ DEFECTS = (
             (
                 'saga/run.py',
                 'self._note(step_module.GIVEN_UP, step, failures.describe(error))\n'
-                '            cleaning.add(self.saga, step, failures.describe(error))',
+                '        cleaning.add(self.saga, step, failures.describe(error))',
                 'self._note(step_module.GIVEN_UP, step, failures.describe(error))',
             ),
         ),

@@ -29,6 +29,7 @@ class WordsTest(testtools.TestCase):
             ['--cells', '1', '--hosts', '7', '--auth', 'noauth', '--speed', '2.5'],
             ['--cells', '2', '--hosts', '7,1'],
             ['--profile', "/an odd/pro'file.yaml", '--set', 'api.max_limit=7', '--debug'],
+            ['--failures', 'nova'],
             ['--listen', '127.0.0.2', '--port', '8775', '--lab', '--tuned-placement'],
         ):
             found = self.settings(words)
@@ -37,6 +38,13 @@ class WordsTest(testtools.TestCase):
             self.assertEqual(found, again, text)
         self.assertEqual('', options.words(vars(self.settings([]))))
         self.assertEqual('--cells 2', options.words(vars(self.settings([])), always=('cells',)))
+
+    def test_failures(self):
+        """The option is one of the super-conductor, and has its values."""
+        found = self.settings(['--failures', 'nova'])
+        self.assertEqual({'conductor': {'failures': 'nova'}}, found.options)
+        for words in (['--failures', 'heat'], ['--set', 'conductor.failures=heat']):
+            self.assertRaises((SystemExit, ValueError), self.settings, words)
 
     def test_the_profile_of_a_snapshot(self):
         values = {**vars(self.settings([])), 'profile': None}

@@ -1,0 +1,130 @@
+"""The table of failures that nova leaves where they occur, and that nova_lite undoes or repeats.
+
+With ``[conductor] failures = nova`` a move ends as its row says. The sagas, `verify` and the
+documentation read the rows. Data only. Source: reference/nova/moves 3.5, 4 and 5.
+"""
+
+from collections.abc import Mapping
+import dataclasses
+import enum
+import typing
+
+from nova_lite import states
+
+# The key in a server's metadata that sets the mode of one server, with a Mode as its value.
+METADATA_KEY = 'nova-lite-failures'
+
+
+class Mode(enum.StrEnum):
+    """The end of moves that fail. METADATA: as the metadata of the server say, else UNDO."""
+
+    UNDO = 'undo'
+    NOVA = 'nova'
+    METADATA = 'metadata'
+
+
+class Known(enum.StrEnum):
+    """The source of the knowledge of what nova leaves."""
+
+    COMPARED = 'compared with nova'
+    DOCUMENTED = "nova's documentation"
+
+
+class Left(typing.NamedTuple):
+    """A kind of finding that `verify` explains by a failure.
+
+    invariant, what: of findings.Finding, the latter up to its first space
+    """
+
+    invariant: str
+    what: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """One kind of failure. name: unique, in words with hyphens
+
+    title: text for people
+    kinds, steps: the kinds of sagas and the ids of their steps that fail so
+    errors: names of the classes of errors that count; () for all
+    other_than: names of the classes of errors that do not count
+    arguments: arguments that the saga must have
+    keeps: ids of steps whose effects stay; all other steps are undone
+    vm_state: of the server afterwards; None if it stays
+    keeps_task: whether the server keeps its task
+    has_fault: whether the server gets a fault
+    migration: status of the migration afterwards; None if the saga has none, or if it stays
+    here, nova: what nova_lite and what nova leave
+    left: what `verify` explains
+    repair: commands of an operator of nova, in order, with {server}, {migration} and {host}
+    known: how it is known what nova leaves
+    """
+
+    name: str
+    title: str
+    kinds: tuple[str, ...]
+    steps: tuple[str, ...]
+    here: str
+    nova: str
+    errors: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    arguments: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    keeps: tuple[str, ...] = ()
+    vm_state: states.VmState | None = states.VmState.ERROR
+    keeps_task: bool = False
+    has_fault: bool = True
+    migration: states.MigrationStatus | None = None
+    left: tuple[Left, ...] = ()
+    repair: tuple[str, ...] = ()
+    known: Known = Known.DOCUMENTED
+
+    def fits(self, kind: str, step: str, error: str, arguments: Mapping[str, object]) -> bool:
+        """Return whether a saga fails so. error: name of the class of the error"""
+        return (
+            kind in self.kinds
+            and step in self.steps
+            and (not self.errors or error in self.errors)
+            and error not in self.other_than
+            and all(arguments.get(name) == value for name, value in self.arguments.items())
+        )
+
+
+_REBOOT = 'openstack server reboot --hard {server}'
+_RESET = 'openstack server set --state active {server}'
+_TASK = Left('I6', 'server')
+
+FAILURES = (
+    Failure(
+        name='rebuild-on-lost-host',
+        title='A rebuild whose host is down',
+        kinds=('rebuild',),
+        steps=('give-up-former-guest',),
+        errors=('ServiceIsDown',),
+        vm_state=None,
+        keeps_task=True,
+        has_fault=False,
+        here='The server is as before, with its former image. The action has the error.',
+        nova='The server keeps the task ``rebuilding`` and shows the new image.',
+        left=(_TASK,),
+        repair=(
+            'openstack compute service list --host {host}',
+            _RESET,
+            'openstack server rebuild {server}',
+        ),
+    ),
+)
+BY_NAME = {failure.name: failure for failure in FAILURES}
+
+
+def find(kind: str, step: str, error: Exception, arguments: Mapping[str, object]) -> Failure | None:
+    """Return the row for a saga with arguments in which a step has failed, or None."""
+    name = type(error).__name__
+    return next((each for each in FAILURES if each.fits(kind, step, name, arguments)), None)
+
+
+def applies(mode: str, metadata: Mapping[str, str]) -> bool:
+    """Return whether a server fails as in nova. mode: a Mode; metadata: that of the server"""
+    asked = metadata.get(METADATA_KEY)
+    if mode == Mode.UNDO:
+        return False
+    return asked == Mode.NOVA if mode == Mode.METADATA else asked != Mode.UNDO
