@@ -165,7 +165,9 @@ OF_NIGHTS = {
     'accepted: take port back': 4,
     'done: restore': 5,
     'fault: blackout': 8,
+    'fault: placement change: denied release 403': 5,
     'fault: silent bus': 8,
+    'fault: simcloud change: denied release 403': 5,
 }
 
 

@@ -2,6 +2,7 @@
 
 from tests.sim.defects import answers
 from tests.sim.defects import defect
+from tests.sim.defects import neighbours
 from tests.sim.defects import outsiders
 from tests.sim.defects import requests
 
@@ -289,6 +290,7 @@ DEFECTS = (
     *requests.DEFECTS,
     *outsiders.DEFECTS,
     *answers.DEFECTS,
+    *neighbours.DEFECTS,
 )
 
 

@@ -57,7 +57,7 @@ class Belongings:
         taken = self._ledger.outside.done(owners.TAKE)
         for port in self._listed('ports', devices.PORTS) or ():
             own = port['id'] in self._ledger.made['port']
-            if own and port['device_id'] in self._ledger.gone:
+            if port['device_id'] in self._ledger.gone:
                 yield f'port {port["id"]} of a deleted server'
             elif not (own or port['device_id'] or port['id'] in taken):
                 yield f'left without a fault: port {port["id"]}'

@@ -2,6 +2,7 @@
 
 import re
 
+from tests.sim.world import faults
 from tests.sim.world import losses
 
 UUID = re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -10,7 +11,7 @@ AFTERMATH_S = 30
 # Faults that only delay or repeat something for less time than it is waited for.
 HARMLESS = ('slow', 'twice')
 # Faults in which no daemon forgets what it was about to do.
-REMEMBERED = (*HARMLESS, 'clock', 'power off', losses.FATE)
+REMEMBERED = (*HARMLESS, 'clock', 'power off', losses.FATE, faults.KEPT)
 CREATE = 'create'
 
 

@@ -6,6 +6,7 @@ while it was under way. A server may be in ERROR when a fault met what was asked
 
 from tests.sim.oracle import outcomes
 from tests.sim.workload import codes
+from tests.sim.world import faults
 from tests.sim.world import losses
 
 HOST = outcomes.HOST
@@ -16,6 +17,7 @@ AFTERMATH_S = 30
 DOWN_S = 60
 # What an API asks daemons for, and waits for the answer, begins with one of these.
 WAITING = ('attach', 'detach', 'swap', 'password', 'live migrate')
+DELETIONS = ('delete', 'force delete')
 # Parts of a cloud that serve APIs directly.
 NEIGHBOURS = ('simcloud', 'placement')
 # For want of another host, a server may suffer from a fault of one that it never was on.
@@ -51,7 +53,13 @@ class Excuses:
         # With an internal error a service says that it does not know what went wrong, or that
         # a host could not do what it should have done to a guest.
         met = _lost_guest if call.code == codes.INTERNAL_ERROR else _met
-        return any(met(fault, call) for fault in self._faults.injected)
+        # A deletion is accepted whatever a neighbour says: it ends later.
+        deletes = call.what.startswith(DELETIONS)
+        return any(
+            met(fault, call)
+            for fault in self._faults.injected
+            if not (deletes and fault.fate.startswith(faults.DENIED))
+        )
 
     def of_blackout(self, call):
         """Return whether a list may lack servers: of a cell whose database did not answer."""

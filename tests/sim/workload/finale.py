@@ -4,6 +4,8 @@ Whatever owners did to their ports, volumes and images: that must be possible. W
 of the only copy of a disk can only be deleted.
 """
 
+import math
+
 from nova_lite.virt.sim import hostpower
 from tests.sim import kernel
 from tests.sim.workload import codes
@@ -21,6 +23,8 @@ CONTINUE = {
     'SUSPENDED': ('resume', 'resume'),
     'RESCUE': ('unrescue', 'unrescue'),
 }
+# Seconds after which a deletion has ended that a neighbour refuses, with the audit that ends it.
+REFUSED_S = 240
 # Seconds for each of these, and between two looks.
 LIMIT_S, LOOK_S = 300, 5
 
@@ -28,12 +32,31 @@ LIMIT_S, LOOK_S = 300, 5
 def delete_again(caller, ledger):
     """Delete servers again whose deletion a neighbour refused, now that it does not any more.
 
-    As in nova such a server is in ERROR, with a fault, and its user may delete it again.
+    As in nova such a server is in ERROR, with a fault, and its user may delete it again. No
+    deletion waits longer than REFUSED_S for a neighbour that refuses it.
     """
+    late = kernel.current().time() - REFUSED_S
     for uuid in ledger.gone:
         code, found = caller.send('show', 'GET', f'/servers/{uuid}')
-        if code == 200 and found['server']['status'] == 'ERROR' and found['server'].get('fault'):
-            caller.send('delete again', 'DELETE', f'/servers/{uuid}')
+        if code != 200:
+            continue
+        server = found['server']
+        if server['status'] == 'ERROR' and server.get('fault'):
+            code, found = caller.send('delete again', 'DELETE', f'/servers/{uuid}')
+            if code not in (codes.GONE, 404):
+                ledger.violation(f'{uuid} cannot be deleted again: {code}: {found}')
+        elif _began(ledger, uuid) < late and server[TASK] is not None:
+            ledger.violation(f'{uuid} is {server[TASK]}, and no neighbour refuses that any more')
+
+
+def _began(ledger, uuid):
+    """Return when the first deletion of a server was asked for."""
+    asked = [call.ended for call in ledger.refusals.calls if _deletes(call, uuid)]
+    return min(asked, default=math.inf)
+
+
+def _deletes(call, uuid):
+    return call.method == 'DELETE' and call.url.endswith(f'/servers/{uuid}')
 
 
 class Finale:

@@ -24,6 +24,8 @@ HASTY = {
 }
 # A host that has been silent for two reports counts as down.
 ASLEEP = places.merged(HASTY, {'DEFAULT': {'service_down_time': 11, 'shelved_offload_time': 0}})
+# A server leaves its host as soon as it is shelved.
+OFFLOADING = places.merged(HASTY, {'DEFAULT': {'shelved_offload_time': 0}})
 # What a COMMIT may meet that was carried out.
 UNKNOWN = ('lost after', 'killed after')
 # Databases and neighbours that answer late.

@@ -6,6 +6,7 @@ from tests.sim.kernel import streams
 from tests.sim.workload import administrators
 from tests.sim.workload import ingredients
 from tests.sim.workload import isolation
+from tests.sim.workload import neighbours
 from tests.sim.workload import operations
 from tests.sim.workload import owners
 from tests.sim.workload import plan
@@ -30,8 +31,6 @@ OWNED = {
         ingredients.HASTY, {'DEFAULT': {'heal_instance_info_cache_interval': 15}}
     ),
 }
-# A server leaves its host as soon as it is shelved.
-OFFLOADING = places.merged(ingredients.HASTY, {'DEFAULT': {'shelved_offload_time': 0}})
 # Hosts are discovered, and compared with placement, every few seconds.
 DISCOVERING = {
     'scheduler': {'discover_hosts_in_cells_interval': 10},
@@ -151,7 +150,7 @@ def _states(rng):
         administration=administrators.OF_STATES,
         images=True,
         outside_s=rng.choice((2.0, 4.0)),
-        options=rng.choice((ingredients.HASTY, OFFLOADING)),
+        options=rng.choice((ingredients.HASTY, ingredients.OFFLOADING)),
         profile=profiles.slow(rng.randrange(1000), rng.choice((1, 4))),
         refusals=('No valid host',),
     )
@@ -296,7 +295,7 @@ def refused(rng):
     elif made.operations.issuperset(ingredients.SHELVES):
         # Servers leave their hosts at once, so that some are on no host when a refusal begins, and
         # have ports with which they are refused.
-        made.options, made.minutes, made.servers, made.pause_s = OFFLOADING, 0.7, 5, 1.0
+        made.options, made.minutes, made.servers, made.pause_s = ingredients.OFFLOADING, 0.7, 5, 1.0
         made.operations = made.operations - {'detach_interface', 'stop', 'start'}
         made.denied = rng.choice((('attachments', 'bindings', 'volume actions'), ('bindings',)))
     else:
@@ -362,7 +361,7 @@ def pinned(rng):
     )
 
 
-# Themes, and those that were written later, see `later`.
+# Themes, and those that were written later, see LATER.
 THEMES = {
     'silent': (2, places.SMALL, silent),
     'kept': (1, places.SMALL, keeping),
@@ -377,19 +376,21 @@ FURTHER = {
 PINNED = {'pinned': (1, places.CELLS, pinned)}
 ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
 WAITING = {'waiting': (1, places.SPLIT, waits.waiting)}
-EVERY = {**THEMES, **FURTHER, **PINNED, **ROOTED, **WAITING}
-# Of the seeds of nights with a theme of outsiders, one of so many has one of FURTHER, and of the
-# rest one of so many has pinned CPUs, and of the rest one of so many has ROOTED, and of the rest
-# one of so many WAITING. Other seeds keep their themes.
-FURTHER_OF, PINNED_OF, ROOTED_OF, WAITING_OF = 5, 6, 12, 12
+# Of the seeds of nights with a theme of outsiders, one of so many has one of these, and of the rest
+# one of so many has one of the next. Other seeds keep their themes. The text names the draw.
+LATER = (
+    ('further', 5, FURTHER),
+    ('pinned', 6, PINNED),
+    ('boot disks', 12, ROOTED),
+    ('states that wait', 12, WAITING),
+    ('refused releases', 10, neighbours.RELEASES),
+)
+EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 
 
 def later(seed):
     """The themes of a seed of nights."""
-    if streams.derived(seed, 'further') % FURTHER_OF == 0:
-        return FURTHER
-    if streams.derived(seed, 'pinned') % PINNED_OF == 0:
-        return PINNED
-    if streams.derived(seed, 'boot disks') % ROOTED_OF == 0:
-        return ROOTED
-    return WAITING if streams.derived(seed, 'states that wait') % WAITING_OF == 0 else THEMES
+    for name, share, made in LATER:
+        if streams.derived(seed, name) % share == 0:
+            return made
+    return THEMES

@@ -45,7 +45,7 @@ class Plan:
     bus_losses: how often a process loses its connections to a bus
     silences: how often a bus does not answer; silent_s: for how many seconds
     denials: how often neighbours refuse requests of a kind; denied_s: for how many seconds
-    denied: the kinds, of denials.KINDS; all of them if it is empty
+    denied: the kinds, of denials.KINDS or RELEASES; all of KINDS if it is empty
     blackouts: how often the database of a cell does not answer; dark_s: for how many seconds
     lacking: the share of new servers that need a device which no host has
     prompt: whether all requests must be answered soon
@@ -89,7 +89,7 @@ class Plan:
     rest_s: for how long all must be well then
     stored_s: how long before its restore the state of the cloud is saved; 0: it is not
     frozen_s, outage_s: for how many seconds processes are frozen, neighbours do not answer
-    off_by: the part of the history in which hosts lose their power
+    off_by, denied_by: the part of the history in which hosts lose their power, refusals begin
     off_s, suspended_s: for how many seconds the power of a host is off, a machine sleeps
     refusals: how the fault of a server in ERROR may begin though nothing went wrong
     """
@@ -154,6 +154,7 @@ class Plan:
     # Longer than nova_lite tries steps again.
     denied_s: tuple = (20, 400)
     denied: tuple = ()
+    denied_by: float = 1.0
     dark_s: tuple = (5, 25)
     prompt: bool = False
     images: bool = False

@@ -12,6 +12,8 @@ from tests.sim import totals
 # Seconds that a slow server takes to begin a transaction.
 SLOW_S = (1, 20)
 REQUEST = re.compile(r'req-[0-9a-f-]{36}')
+# What befalls requests that a neighbour refuses, and those that give up what a server has.
+DENIED, KEPT = 'denied', 'denied release'
 # What befalls statements and commits of a database that does not answer.
 DARK = {'statement': 'lost', 'commit': 'lost before'}
 
@@ -89,9 +91,9 @@ class Faults:
         now.log(f'fault: {kind}: {fate}', where)
         return fault
 
-    def deny(self, status, where):
+    def deny(self, fate, where):
         """Put on record that a neighbour refuses a request of the calling thread."""
-        self.note('http', f'denied {status}', where, requests=_requests(None))
+        self.note('http', fate, where, requests=_requests(None))
 
     def began(self, kind, fate, process, hosts=()):
         """A process is in trouble from now on; returns the Fault, to be given its end."""

@@ -79,11 +79,12 @@ class Nemesis:
             'blackout': (self._plan.blackouts, self._darken),
             'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
+        parts = {OFF: self._plan.off_by, 'denial': self._plan.denied_by}
         drawn = []
         for name, (number, draw) in kinds.items():
             last = until
-            if name == OFF:
-                last -= (until - begin) * (1 - self._plan.off_by)
+            if name in parts:
+                last -= (until - begin) * (1 - parts[name])
             for _ in range(number):
                 drawn.append((self._stream.uniform(begin, last), name, *draw()))
         return sorted(drawn, key=lambda each: each[:2])

@@ -87,7 +87,7 @@ class Network:
             return Exchange.answered(503)
         for denial in self.denials:
             if denial.refuses(method, parts, kernel.current().here.name):
-                self.faults.deny(denial.status, f'{parts.netloc} {what}')
+                self.faults.deny(denial.fate, f'{parts.netloc} {what}')
                 return Exchange.answered(denial.status)
         exchange = Exchange(environ_of(method, parts, headers, body))
         if fate == LATE:

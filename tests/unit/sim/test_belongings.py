@@ -72,9 +72,10 @@ class BelongingsTestCase(testtools.TestCase):
             *(('own-volume', 'available', 'client-0'), ('root', 'available', '')),
             *(('used', 'in-use', ''), ('unanswered', 'available', 'client-1')),
         ]
-        ports = [('own-port', ''), ('port', ''), ('bound', 'server')]
+        ports = [('own-port', ''), ('port', ''), ('bound', 'server'), ('kept', 'deleted')]
         expected = [
             'left without a fault: port port',
+            'port kept of a deleted server',
             'left without a fault: volume root',
         ]
         self.assertEqual(([], expected), self.found(volumes=volumes, ports=ports))

@@ -66,6 +66,11 @@ class ExcusesTestCase(testtools.TestCase):
         self.assertFalse(self.excuse(lost, code=500, url=path % 'server-2'))
         self.assertFalse(self.excuse(lost, url=path % 'server-2'))
 
+    def test_a_neighbour_that_refuses_excuses_no_refused_deletion(self):
+        kept = fault('http', f'{faults.KEPT} 403', process='api-1', requests=('req-1',))
+        for what, expected in (('attach volume', True), ('delete', False), ('force delete', False)):
+            self.assertIs(expected, self.excuse(kept, what=what, code=403))
+
     def test_a_process_in_trouble_excuses_who_needs_it(self):
         killed = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
         self.assertTrue(self.excuse(killed, began=120.0, ended=125.0))

@@ -3,10 +3,12 @@
 import types
 import urllib.parse
 
+import fixtures
 import testtools
 
 from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
+from tests.sim.workload import finale
 from tests.sim.workload import outside
 from tests.sim.world import denials
 from tests.sim.world import faults
@@ -33,10 +35,55 @@ class DenialsTestCase(testtools.TestCase):
             ('volume actions', 'POST', '/volume/v3/volumes/v1/action', True),
             ('snapshots', 'POST', '/volume/v3/snapshots', True),
             ('images', 'PUT', '/image/v2/images/i1/file', True),
+            ('ends of attachments', 'DELETE', '/volume/v3/p1/attachments/a1', True),
+            ('ends of ports', 'DELETE', port, True),
+            ('ends of ports', 'PUT', port, False),
+            ('ends of allocations', 'GET', '/placement/allocations/s1', False),
         ):
             self.assertIs(refused, refuses(kind, method, path), (kind, method, path))
         self.assertFalse(refuses('bindings', 'PUT', port, asking='client-0'))
-        self.assertFalse(refuses('bindings', 'PUT', port, address='placement.sim'))
+        self.assertFalse(refuses('bindings', 'PUT', port, address='api-1.sim'))
+        path, ends = '/placement/allocations/s1', {'address': denials.PLACEMENT}
+        self.assertTrue(refuses('ends of allocations', 'DELETE', path, **ends))
+
+    def test_what_gives_up_resources_has_a_fate_of_its_own(self):
+        for kind, fate in (('bindings', 'denied 403'), ('ends of ports', 'denied release 403')):
+            self.assertEqual(fate, denials.Denial(kind, 403).fate)
+
+
+class RefusedDeletionsTestCase(testtools.TestCase):
+    """An operator, when no neighbour refuses deletions any more, 300 s after one."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch('tests.sim.kernel.current', lambda: self))
+        self.violations, self.sent = [], []
+        asked = types.SimpleNamespace(method='DELETE', url='http://api-1.sim/servers/1', ended=20)
+        self.ledger = types.SimpleNamespace(
+            gone={'1': True},
+            refusals=types.SimpleNamespace(calls=[asked]),
+            violation=self.violations.append,
+        )
+
+    def time(self):
+        return 320
+
+    def send(self, what, method, _path):
+        self.sent.append(what)
+        return (200, {'server': self.server}) if method == 'GET' else (204, {})
+
+    def look(self, status, task, **more):
+        self.server = {'status': status, 'OS-EXT-STS:task_state': task, **more}
+        finale.delete_again(self, self.ledger)
+
+    def test_it_deletes_servers_in_error_again(self):
+        self.look('ERROR', None, fault={'message': 'forbidden'})
+        self.assertEqual((['show', 'delete again'], []), (self.sent, self.violations))
+
+    def test_deletions_that_have_not_ended(self):
+        self.look('SHELVED_OFFLOADED', 'deleting')
+        self.assertEqual(['1 is deleting, and no neighbour refuses that any more'], self.violations)
+        self.assertEqual(['show'], self.sent)
 
 
 class BlackoutsTestCase(testtools.TestCase):
