@@ -133,15 +133,31 @@ def router() -> routing.CompiledRouter:
     for each in operation.load_all():
         by_path.setdefault(each.path, []).append(each)
     endpoints = {path: dispatch.Endpoint(operations) for path, operations in by_path.items()}
+    _inherit_methods(endpoints)
     for prefix, name, _legacy in ROOTS:
         for root in (prefix, prefix + '/'):
             made.add_route(root, version_documents.Document(name))
+        made.add_route(prefix + '/{project_id}/', version_documents.ProjectDocument(name))
         for path, endpoint in endpoints.items():
             made.add_route(prefix + path, endpoint)
             made.add_route(prefix + '/{project_id}' + path, endpoint)
     # Compiled now, not while the first request waits.
     made.add_route('/', version_documents.Document(), compile=True)
     return made
+
+
+def _inherit_methods(endpoints: Mapping[str, dispatch.Endpoint]) -> None:
+    """Route `PUT /servers/detail` to `PUT /servers/{id}`: each of nova's routes has a method."""
+    by_parent = {}
+    for path, endpoint in endpoints.items():
+        parent, _slash, last = path.rpartition('/')
+        if last.startswith('{'):
+            by_parent[parent] = (last.strip('{}'), endpoint)
+    for path, endpoint in endpoints.items():
+        parent, _slash, last = path.rpartition('/')
+        if parent in by_parent and not last.startswith('{'):
+            name, other = by_parent[parent]
+            endpoint.inherit(other, **{name: last})
 
 
 class _Caller:
@@ -180,7 +196,7 @@ class _Caller:
             raise faults.NoRoute()
         if http.context.legacy:
             http.context.version = microversion.MINIMUM
-        elif http.path.startswith('/v2.1/'):
+        elif f'{http.path}/'.startswith('/v2.1/'):
             http.context.version = _negotiate(http, response)
             dispatch.version_headers(response, http.context.version)
 

@@ -6,12 +6,14 @@ order as a rule, so that the same wrong request gets the same code.
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+import functools
 import json
 import re
 import typing
 
 import falcon
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite.api import faults
 from nova_lite.api import microversion
@@ -27,16 +29,28 @@ Operations: typing.TypeAlias = Sequence[operation.Operation]
 
 
 class Endpoint:
-    """All operations of one path: a falcon resource, of the application in the context."""
+    """All operations of one path: a falcon resource, of the application in the context.
+
+    by_method: {HTTP method: operations}
+    """
 
     def __init__(self, operations: Iterable[operation.Operation]) -> None:
-        self._by_method: dict[str, list[operation.Operation]] = {}
+        self.by_method: dict[str, list[operation.Operation]] = {}
         for each in operations:
-            self._by_method.setdefault(each.method, []).append(each)
-        for method in self._by_method:
-            setattr(self, f'on_{method.lower()}', self._respond)
+            self.by_method.setdefault(each.method, []).append(each)
+        for method in self.by_method:
+            setattr(self, f'on_{method.lower()}', self.respond)
 
-    def _respond(self, http: falcon.Request, response: falcon.Response, **args: str) -> None:
+    def inherit(self, other: 'Endpoint', **args: str) -> None:
+        """Take over the methods of another endpoint that this one lacks.
+
+        args: the parts of the path which the operations of the other endpoint expect
+        """
+        for method in other.by_method.keys() - self.by_method.keys():
+            setattr(self, f'on_{method.lower()}', functools.partial(other.respond, **args))
+
+    def respond(self, http: falcon.Request, response: falcon.Response, /, **args: str) -> None:
+        """Check a request, call the handler of its operation and set the response."""
         context = http.context
         req = request.Request(
             http, context.app, context.ctxt, context.version, legacy=context.legacy
@@ -45,19 +59,31 @@ class Endpoint:
             raise faults.NoSuchUrl()  # the character NUL, which no database stores in a text
         project_id = args.pop('project_id', None)
         req.args = args
-        candidates = self._by_method[http.method]
+        candidates = self.by_method[http.method]
         if http.method in WITH_BODY:
             req.body = request.read_body(http, req.app.conf.api.max_request_body_size)
         req.operation = _choose(candidates, req)
         context.operation = req.operation
-        if project_id is not None and project_id != req.ctxt.project_id:
-            raise faults.MalformedUrl() if PROJECT.fullmatch(project_id) else faults.NoSuchUrl()
+        if project_id is not None:
+            require_project(req.ctxt, project_id)
         _check_schemas(req, http)
         try:
             result = _run(req)
         finally:
             req.app.waiters.leave(req)
         _answer(response, req, result)
+
+
+def require_project(ctxt: context.RequestContext, project_id: str) -> None:
+    """Raise MalformedUrl or NoSuchUrl unless a URL has the project of its caller."""
+    if project_id == ctxt.project_id:
+        return
+    if not PROJECT.fullmatch(project_id):
+        raise faults.NoSuchUrl()
+    raise faults.MalformedUrl(
+        reason=f"URL's project_id '{project_id}' doesn't match Context's project_id "
+        f"'{ctxt.project_id}'"
+    )
 
 
 def _choose(candidates: Operations, req: request.Request) -> operation.Operation:
@@ -72,7 +98,9 @@ def _choose(candidates: Operations, req: request.Request) -> operation.Operation
 
 def _of_action(candidates: Operations, body: object) -> Operations:
     if not isinstance(body, dict) or len(body) != 1:
-        raise faults.MalformedBody()
+        raise faults.MalformedBody(
+            reason='it must be an object with one key, the name of the action'
+        )
     action = next(iter(body))
     found = [each for each in candidates if each.action == action]
     if not found:

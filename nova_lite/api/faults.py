@@ -74,11 +74,11 @@ class NoSuchAction(exception.Invalid):
 
 
 class MalformedBody(exception.Invalid):
-    msg = 'Malformed request body'
+    msg = 'Malformed request body: %(reason)s'
 
 
 class MalformedUrl(exception.Invalid):
-    msg = 'Malformed request url'
+    msg = 'Malformed request URL: %(reason)s'
 
 
 class UnsupportedContentType(exception.NovaLiteError):

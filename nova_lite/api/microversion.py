@@ -15,7 +15,7 @@ from nova_lite import exception
 SERVICE = 'compute'
 HEADER = 'OpenStack-API-Version'
 LEGACY_HEADER = 'X-OpenStack-Nova-API-Version'
-FORM = re.compile(r'([1-9]\d{0,8})\.([1-9]\d{0,8}|0)')
+FORM = re.compile(r'([1-9]\d{0,99})\.([1-9]\d{0,99}|0)')
 
 VERSIONS = (
     ('2.1', 'The first version: v2.0 with strict validation.'),

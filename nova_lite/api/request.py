@@ -15,6 +15,8 @@ from nova_lite.dialects import storable
 
 # So many lists and objects may be in each other in a body.
 LEVELS = 100
+# So many characters of a parser's message are shown.
+SHOWN = 200
 BODY_TYPES = ('application/json', 'application/vnd.openstack.compute+json')
 
 
@@ -143,17 +145,28 @@ def decode(raw: bytes) -> typing.Any:
     try:
         return storable.decode(raw, levels=LEVELS)
     except ValueError as error:
-        raise faults.MalformedBody() from error
+        raise faults.MalformedBody(reason=str(error)[:SHOWN]) from error
 
 
 def decode_query(http: falcon.Request) -> dict[str, list[str]]:
-    """Return {name: [values]} of the query string. Raise MalformedUrl for what is no text."""
+    """Return {name: [values]} of the query string. Raise MalformedUrl if it is no text."""
     if not http.query_string:
         return {}
     params = {}
     for name, value in http.params.items():
         values = value if isinstance(value, list) else [value]
-        if any('\x00' in text or '\ufffd' in text for text in (name, *values)):
-            raise faults.MalformedUrl()
+        for text in (name, *values):
+            if '\x00' in text:
+                raise faults.MalformedUrl(reason='its query has the character NUL (%00)')
+            if '\ufffd' in text and not _is_text(http.query_string):
+                raise faults.MalformedUrl(reason='its query is not UTF-8')
         params[name] = values
     return params
+
+
+def _is_text(query: str) -> bool:
+    try:
+        urllib.parse.unquote_to_bytes(query).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

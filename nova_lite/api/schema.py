@@ -107,7 +107,8 @@ class Schema:
             message = FORMATS.get(error.validator_value, message)
         names = [part for part in error.absolute_path if isinstance(part, str)]
         if not names:
-            return message
+            is_missing = error.validator == 'type' and error.instance is None
+            return f'The request has no body. {message}' if is_missing else message
         return (
             f'Invalid input for {self._place} {names[-1]}. '
             f'Value: {_cut(str(error.instance))}. {message}'

@@ -10,6 +10,7 @@ from wsgiref import types as wsgi
 import falcon
 from oslo_config import cfg
 
+from nova_lite.api import dispatch
 from nova_lite.api import microversion
 from nova_lite.api import operation
 
@@ -61,6 +62,21 @@ class Document:
             _answer(response, {'versions': [_short(name, root) for name in _KNOWN]})
         else:
             _answer(response, find(self._name, root))
+
+
+class ProjectDocument:
+    """`/v2.1/{project_id}/`: the document of a version, for callers with a token.
+
+    name: of the version
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def on_get(self, http: falcon.Request, response: falcon.Response, project_id: str) -> None:
+        """Respond to GET. Raise MalformedUrl for another project than the caller's."""
+        dispatch.require_project(http.context.ctxt, project_id)
+        _answer(response, find(self._name, _root(http.context.app.conf, http)))
 
 
 def find(name: str, root: str) -> operation.Body | None:

@@ -100,6 +100,16 @@ class TestRequests(Case):
         self.refused(401, 'unauthorized', 'GET', '/v2.1/nothing', named=False)
         self.refused(404, 'itemNotFound', 'GET', '/v2.1/flavors/%00')
 
+    def test_words_in_the_place_of_ids(self):
+        """`detail` is an id for methods that lists of details do not have."""
+        self.refused(400, 'badRequest', 'PUT', '/v2.1/servers/detail', body=b'{}')
+        for method, path in (('DELETE', '/servers/detail'), ('DELETE', '/alpha/servers/detail')):
+            answer = self.refused(404, 'itemNotFound', method, f'/v2.1{path}')
+            self.assertIn('Instance detail could not be found.', answer.text)
+        self.refused(403, 'forbidden', 'DELETE', '/v2.1/flavors/detail')
+        self.unrouted('PATCH', '/v2.1/servers/detail')
+        self.assertEqual(200, self.send('GET', '/v2.1/servers/detail').status_code)
+
     def test_media_types(self):
         answer = self.send('GET', '/v2.1/flavors')
         self.assertEqual('application/json', answer.headers['Content-Type'])
@@ -138,6 +148,24 @@ class TestRequests(Case):
         post(413, 'overLimit', b'x' * 114689)
         post(415, 'badMediaType', b'<a/>', **{'Content-Type': 'application/xml'})
 
+    def test_messages_of_wrong_bodies(self):
+        action = f'/v2.1/servers/{"0" * 32}/action'
+        for path, body, message in (
+            ('/v2.1/servers', b'', 'The request has no body.'),
+            ('/v2.1/servers', b'null', 'The request has no body.'),
+            ('/v2.1/servers', b'[]', "[] is not of type 'object'"),
+            ('/v2.1/servers', b'{"a": NaN}', 'NaN is not JSON'),
+            ('/v2.1/servers', b'{"a": 1e999}', '1e999 is too large'),
+            ('/v2.1/servers', b'{"a": "\\u0000"}', 'a string contains the character NUL'),
+            ('/v2.1/servers', b'{"a": }', 'Expecting value: line 1 column 7'),
+            ('/v2.1/servers', b'\xff', "can't decode byte 0xff in position 0"),
+            ('/v2.1/servers', b'[' * 101 + b']' * 101, 'it has more than 100 levels'),
+            (action, b'{"reboot": {}, "lock": null}', 'an object with one key'),
+            (action, b'', 'an object with one key'),
+        ):
+            answer = self.refused(400, 'badRequest', 'POST', path, body=body)
+            self.assertIn(message, answer.json['badRequest']['message'])
+
     def test_bodies_that_no_database_takes(self):
         for raw in (b'{"a": "\xed\xa0\x80"}', '{"a": "\\u0000"}'.encode('utf-16')):
             self.assertRaises(faults.MalformedBody, request.decode, raw)
@@ -150,7 +178,16 @@ class TestRequests(Case):
             self.assertRaises(faults.MalformedBody, request.decode, raw)
 
     def test_query_that_is_no_text(self):
-        self.refused(400, 'badRequest', 'GET', '/v2.1/servers', query_string='name=%00')
+        for query, message in (
+            ('name=%00', 'NUL'),
+            ('%00=x', 'NUL'),
+            ('name=%ff', 'UTF-8'),
+            ('%c3%28=x', 'UTF-8'),
+        ):
+            answer = self.refused(400, 'badRequest', 'GET', '/v2.1/servers', query_string=query)
+            self.assertIn(message, answer.json['badRequest']['message'])
+        replacement = self.send('GET', '/v2.1/servers', query_string='name=%EF%BF%BD')
+        self.assertEqual(200, replacement.status_code)
 
     def test_escaped_nul_is_no_nul(self):
         self.assertEqual({'a': '\\u0000'}, request.decode(b'{"a": "\\\\u0000"}'))

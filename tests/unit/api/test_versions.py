@@ -28,16 +28,41 @@ class TestDocuments(test_protocol.Case):
 
     def test_version_headers(self):
         wanted = {'OpenStack-API-Version': 'compute 2.50'}
-        answer = self.send('GET', '/v2.1/', named=False, headers=wanted)
-        self.assertEqual('compute 2.50', answer.headers['OpenStack-API-Version'])
-        self.assertEqual('2.50', answer.headers['X-OpenStack-Nova-API-Version'])
-        self.assertIn('OpenStack-API-Version', answer.headers['Vary'])
+        for path in ('/v2.1/', '/v2.1', '/v2.1/alpha/'):
+            answer = self.send('GET', path, headers=wanted)
+            self.assertEqual('compute 2.50', answer.headers['OpenStack-API-Version'])
+            self.assertEqual('2.50', answer.headers['X-OpenStack-Nova-API-Version'])
+            self.assertIn('OpenStack-API-Version', answer.headers['Vary'])
         for path in ('/', '/v2/'):
             answer = self.send('GET', path, named=False, headers=wanted)
             self.assertNotIn('OpenStack-API-Version', answer.headers)
-        for text, code, key in (('9.9', 406, 'computeFault'), ('2.x', 400, 'badRequest')):
+        for text, code, key in (
+            ('9.9', 406, 'computeFault'),
+            (f'2.{"9" * 30}', 406, 'computeFault'),
+            ('2.x', 400, 'badRequest'),
+        ):
             headers = {'OpenStack-API-Version': f'compute {text}'}
-            self.refused(code, key, 'GET', '/v2.1/', named=False, headers=headers)
+            for path in ('/v2.1/', '/v2.1'):
+                self.refused(code, key, 'GET', path, named=False, headers=headers)
+            self.refused(code, key, 'GET', '/v2.1/be7a/', headers=headers)
+
+    def test_documents_below_projects(self):
+        """For callers with a token, by GET, and only of their own project."""
+        for root in ('/v2.1', '/v2'):
+            path = f'{root}/alpha/'
+            document = self.send('GET', f'{root}/', named=False).json
+            self.assertEqual(document, self.send('GET', path).json)
+            self.refused(401, 'unauthorized', 'GET', path, named=False)
+            answer = self.refused(400, 'badRequest', 'GET', f'{root}/be7a/')
+            message = "URL's project_id 'be7a' doesn't match Context's project_id 'alpha'"
+            self.assertIn(message, answer.text)
+            for method, other in (
+                ('POST', path),
+                ('DELETE', path),
+                ('GET', path[:-1]),
+                ('GET', '/v2.1/beta/'),
+            ):
+                self.assertEqual(404, self.send(method, other).status_code, (method, other))
 
     def test_status(self):
         found = {each['id']: each for each in self.send('GET', '/').json['versions']}
@@ -107,7 +132,7 @@ class TestVersions(test_protocol.Case):
             self.assertIn(f'Minimum is 2.1 and maximum is {base.NEWEST}', answer.text)
             self.assertEqual(f'compute {text}', answer.headers['OpenStack-API-Version'])
             self.assertIn('OpenStack-API-Version', answer.headers['Vary'])
-        for text in ('x', '2', '2.01', '2.1.1', '-2.1', '2.' + '9' * 30):
+        for text in ('x', '2', '2.01', '2.1.1', '-2.1', '2.' + '9' * 101):
             headers = {'X-OpenStack-Nova-API-Version': text}
             self.refused(400, 'badRequest', 'GET', '/v2.1/flavors', headers=headers)
 
