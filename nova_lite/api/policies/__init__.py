@@ -4,6 +4,7 @@ Each module of this package has a constant for each rule of a resource (`base.ru
 policy files override the defaults by name, as in any OpenStack service.
 """
 
+import collections
 import functools
 import importlib
 import pkgutil
@@ -16,6 +17,7 @@ from oslo_policy import policy
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import operation
 from nova_lite.api.policies import base
 
 CACHE_S = 10
@@ -34,8 +36,12 @@ def modules() -> list[types.ModuleType]:
 
 def list_rules() -> base.Rules:
     """Return every rule default, for enforcement and for the sample file."""
+    named = collections.defaultdict(list)
+    for each in operation.load_all():
+        named[each.policy].append(str(each))
     found = [rule for module in modules() for rule in vars(module).values()]
-    return [*base.list_rules(), *(rule.default for rule in found if isinstance(rule, base.Rule))]
+    rules = [rule for rule in found if isinstance(rule, base.Rule)]
+    return [*base.list_rules(), *(rule.documented(named[rule]) for rule in rules)]
 
 
 def get_enforcer() -> policy.Enforcer:

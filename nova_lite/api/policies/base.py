@@ -3,6 +3,7 @@
 A role implies the lower roles, and a token names them all. Source: reference/nova/cells-and-rpc 7.
 """
 
+from collections.abc import Iterable
 import typing
 
 from oslo_policy import policy
@@ -55,27 +56,35 @@ _BASE = {
 
 
 class Rule(str):
-    """The name of a rule, which has the default of the rule."""
+    """The name of a rule, with the other facts of its default; see `rule`."""
 
-    default: policy.RuleDefault
+    check: str
+    description: str
+    operations: tuple[str, ...]
+
+    def documented(self, operations: Iterable[str]) -> policy.RuleDefault:
+        """Return the default of the rule. operations: those that name the rule as their policy"""
+        listed: list[typing.Any] = [
+            dict(zip(('method', 'path'), text.split(' ', 1), strict=True))
+            for text in self.operations or operations
+        ]
+        return policy.DocumentedRuleDefault(
+            name=str(self),
+            check_str=self.check,
+            description=self.description,
+            operations=listed,
+            scope_types=list(PROJECT),
+        )
 
 
-def rule(name: str, default: str, description: str, *operations: str) -> Rule:
-    """Return a rule with its default.
+def rule(name: str, check: str, description: str, *operations: str) -> Rule:
+    """Return a rule. check: its default
 
-    operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file
+    operations: 'METHOD /path' or 'METHOD /path (action)', for the sample file. None: the operations
+        that name the rule as their policy
     """
-    listed: list[typing.Any] = [
-        dict(zip(('method', 'path'), text.split(' ', 1), strict=True)) for text in operations
-    ]
     made = Rule(name)
-    made.default = policy.DocumentedRuleDefault(
-        name=name,
-        check_str=default,
-        description=description,
-        operations=listed,
-        scope_types=list(PROJECT),
-    )
+    made.check, made.description, made.operations = check, description, operations
     return made
 
 

@@ -32,9 +32,7 @@ CROSS_CELL = base.rule(
     f'{_ACTION} (resize)',
     f'{_ACTION} (migrate)',
 )
-MIGRATIONS = base.rule(
-    'os_compute_api:os-migrations:index', base.MANAGER, 'List migrations.', _LIST
-)
+MIGRATIONS = base.rule('os_compute_api:os-migrations:index', base.MANAGER, 'List migrations.')
 MIGRATIONS_ALL = base.rule(
     MIGRATIONS + ':all_projects', base.ADMIN, 'List migrations of other projects.', _LIST
 )

@@ -2,41 +2,25 @@
 
 from nova_lite.api.policies import base
 
-_ACTION = 'POST /flavors/{flavor_id}/action'
 _SPECS = '/flavors/{flavor_id}/os-extra_specs'
 
-CREATE = base.rule(
-    'os_compute_api:os-flavor-manage:create', base.ADMIN, 'Create a flavor.', 'POST /flavors'
-)
+CREATE = base.rule('os_compute_api:os-flavor-manage:create', base.ADMIN, 'Create a flavor.')
 UPDATE = base.rule(
-    'os_compute_api:os-flavor-manage:update',
-    base.ADMIN,
-    'Change the description of a flavor.',
-    'PUT /flavors/{flavor_id}',
+    'os_compute_api:os-flavor-manage:update', base.ADMIN, 'Change the description of a flavor.'
 )
-DELETE = base.rule(
-    'os_compute_api:os-flavor-manage:delete',
-    base.ADMIN,
-    'Delete a flavor.',
-    'DELETE /flavors/{flavor_id}',
-)
+DELETE = base.rule('os_compute_api:os-flavor-manage:delete', base.ADMIN, 'Delete a flavor.')
 ACCESS = base.rule(
-    'os_compute_api:os-flavor-access',
-    base.ADMIN,
-    'List the projects that may use a flavor.',
-    'GET /flavors/{flavor_id}/os-flavor-access',
+    'os_compute_api:os-flavor-access', base.ADMIN, 'List the projects that may use a flavor.'
 )
 ADD_ACCESS = base.rule(
     'os_compute_api:os-flavor-access:add_tenant_access',
     base.ADMIN,
     'Give a project access to a flavor.',
-    f'{_ACTION} (addTenantAccess)',
 )
 REMOVE_ACCESS = base.rule(
     'os_compute_api:os-flavor-access:remove_tenant_access',
     base.ADMIN,
     'Remove the access of a project to a flavor.',
-    f'{_ACTION} (removeTenantAccess)',
 )
 SPECS_LIST = base.rule(
     'os_compute_api:os-flavor-extra-specs:index',
@@ -49,26 +33,14 @@ SPECS_LIST = base.rule(
     'GET /servers/{server_id}',
 )
 SPECS_SHOW = base.rule(
-    'os_compute_api:os-flavor-extra-specs:show',
-    base.READER,
-    'Show an extra spec of a flavor.',
-    f'GET {_SPECS}/{{key}}',
+    'os_compute_api:os-flavor-extra-specs:show', base.READER, 'Show an extra spec of a flavor.'
 )
 SPECS_CREATE = base.rule(
-    'os_compute_api:os-flavor-extra-specs:create',
-    base.ADMIN,
-    'Set extra specs of a flavor.',
-    f'POST {_SPECS}',
+    'os_compute_api:os-flavor-extra-specs:create', base.ADMIN, 'Set extra specs of a flavor.'
 )
 SPECS_UPDATE = base.rule(
-    'os_compute_api:os-flavor-extra-specs:update',
-    base.ADMIN,
-    'Set one extra spec of a flavor.',
-    f'PUT {_SPECS}/{{key}}',
+    'os_compute_api:os-flavor-extra-specs:update', base.ADMIN, 'Set one extra spec of a flavor.'
 )
 SPECS_DELETE = base.rule(
-    'os_compute_api:os-flavor-extra-specs:delete',
-    base.ADMIN,
-    'Delete an extra spec of a flavor.',
-    f'DELETE {_SPECS}/{{key}}',
+    'os_compute_api:os-flavor-extra-specs:delete', base.ADMIN, 'Delete an extra spec of a flavor.'
 )

@@ -2,29 +2,23 @@
 
 from nova_lite.api.policies import base
 
-_SERVER = '/servers/{server_id}'
-
 CHANGE_PASSWORD = base.rule(
     'os_compute_api:os-admin-password',
     base.MEMBER,
     'Set the administrator password in the guest of a server.',
-    f'POST {_SERVER}/action (changePassword)',
 )
 SHOW_PASSWORD = base.rule(
     'os_compute_api:os-server-password:show',
     base.READER,
     'Show the encrypted password that the guest of a server reported.',
-    f'GET {_SERVER}/os-server-password',
 )
 CLEAR_PASSWORD = base.rule(
     'os_compute_api:os-server-password:clear',
     base.MEMBER,
     'Remove the encrypted password of a server from its record.',
-    f'DELETE {_SERVER}/os-server-password',
 )
 DIAGNOSTICS = base.rule(
     'os_compute_api:os-server-diagnostics',
     base.ADMIN,
     'Show the resource usage of the guest of a server.',
-    f'GET {_SERVER}/diagnostics',
 )

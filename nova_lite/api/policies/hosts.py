@@ -2,32 +2,19 @@
 
 from nova_lite.api.policies import base
 
-_ALL = 'GET /os-hypervisors'
-_ONE = 'GET /os-hypervisors/{hypervisor_id}'
 _BY_NAME = 'GET /os-hypervisors/{hypervisor_hostname_pattern}'
 _NODES = '/os-baremetal-nodes'
 
-HYPERVISORS = base.rule('os_compute_api:os-hypervisors:list', base.ADMIN, 'List hypervisors.', _ALL)
+HYPERVISORS = base.rule('os_compute_api:os-hypervisors:list', base.ADMIN, 'List hypervisors.')
 HYPERVISORS_DETAIL = base.rule(
-    'os_compute_api:os-hypervisors:list-detail',
-    base.ADMIN,
-    'List hypervisors with details.',
-    f'{_ALL}/detail',
+    'os_compute_api:os-hypervisors:list-detail', base.ADMIN, 'List hypervisors with details.'
 )
 HYPERVISORS_STATISTICS = base.rule(
-    'os_compute_api:os-hypervisors:statistics',
-    base.ADMIN,
-    'Show statistics over all hypervisors.',
-    f'{_ALL}/statistics',
+    'os_compute_api:os-hypervisors:statistics', base.ADMIN, 'Show statistics over all hypervisors.'
 )
-HYPERVISOR_SHOW = base.rule(
-    'os_compute_api:os-hypervisors:show', base.ADMIN, 'Show a hypervisor.', _ONE
-)
+HYPERVISOR_SHOW = base.rule('os_compute_api:os-hypervisors:show', base.ADMIN, 'Show a hypervisor.')
 HYPERVISOR_UPTIME = base.rule(
-    'os_compute_api:os-hypervisors:uptime',
-    base.ADMIN,
-    'Show the uptime of a hypervisor.',
-    f'{_ONE}/uptime',
+    'os_compute_api:os-hypervisors:uptime', base.ADMIN, 'Show the uptime of a hypervisor.'
 )
 HYPERVISOR_SEARCH = base.rule(
     'os_compute_api:os-hypervisors:search',
@@ -41,9 +28,7 @@ HYPERVISOR_SERVERS = base.rule(
     'List the servers on hypervisors.',
     f'{_BY_NAME}/servers',
 )
-SERVICES = base.rule(
-    'os_compute_api:os-services:list', base.ADMIN, 'List services.', 'GET /os-services'
-)
+SERVICES = base.rule('os_compute_api:os-services:list', base.ADMIN, 'List services.')
 SERVICE_UPDATE = base.rule(
     'os_compute_api:os-services:update',
     base.ADMIN,
@@ -54,17 +39,9 @@ SERVICE_UPDATE = base.rule(
     'PUT /os-services/force-down',
     'PUT /os-services/{service_id}',
 )
-SERVICE_DELETE = base.rule(
-    'os_compute_api:os-services:delete',
-    base.ADMIN,
-    'Delete a service.',
-    'DELETE /os-services/{service_id}',
-)
+SERVICE_DELETE = base.rule('os_compute_api:os-services:delete', base.ADMIN, 'Delete a service.')
 BAREMETAL_LIST = base.rule(
-    'os_compute_api:os-baremetal-nodes:list',
-    base.ADMIN,
-    'List bare metal nodes (up to 2.35).',
-    f'GET {_NODES}',
+    'os_compute_api:os-baremetal-nodes:list', base.ADMIN, 'List bare metal nodes (up to 2.35).'
 )
 BAREMETAL_SHOW = base.rule(
     'os_compute_api:os-baremetal-nodes:show',

@@ -5,7 +5,6 @@ from nova_lite.api.policies import base
 _MIGRATIONS = 'os_compute_api:servers:migrations:'
 _ACTION = 'POST /servers/{server_id}/action'
 _ALL = '/servers/{server_id}/migrations'
-_ONE = _ALL + '/{migration_id}'
 
 MIGRATE_LIVE = base.rule(
     'os_compute_api:os-migrate-server:migrate_live',
@@ -20,29 +19,17 @@ MIGRATE_LIVE_HOST = base.rule(
     f'{_ACTION} (os-migrateLive)',
 )
 EVACUATE = base.rule(
-    'os_compute_api:os-evacuate',
-    base.ADMIN,
-    'Evacuate a server from a failed host.',
-    f'{_ACTION} (evacuate)',
+    'os_compute_api:os-evacuate', base.ADMIN, 'Evacuate a server from a failed host.'
 )
-LIST = base.rule(
-    _MIGRATIONS + 'index', base.MANAGER, 'List live migrations in progress.', f'GET {_ALL}'
-)
+LIST = base.rule(_MIGRATIONS + 'index', base.MANAGER, 'List live migrations in progress.')
 LIST_HOST = base.rule(
     LIST + ':host',
     base.ADMIN,
     'Show the source and destination hosts of live migrations in progress.',
     f'GET {_ALL}',
 )
-SHOW = base.rule(
-    _MIGRATIONS + 'show', base.ADMIN, 'Show a live migration in progress.', f'GET {_ONE}'
-)
+SHOW = base.rule(_MIGRATIONS + 'show', base.ADMIN, 'Show a live migration in progress.')
 FORCE_COMPLETE = base.rule(
-    _MIGRATIONS + 'force_complete',
-    base.MANAGER,
-    'Force a live migration to complete.',
-    f'POST {_ONE}/action (force_complete)',
+    _MIGRATIONS + 'force_complete', base.MANAGER, 'Force a live migration to complete.'
 )
-DELETE = base.rule(
-    _MIGRATIONS + 'delete', base.MANAGER, 'Abort a live migration.', f'DELETE {_ONE}'
-)
+DELETE = base.rule(_MIGRATIONS + 'delete', base.MANAGER, 'Abort a live migration.')

@@ -3,7 +3,6 @@
 from nova_lite.api.policies import base
 
 _SET = '/os-quota-sets/{project_id}'
-_CLASS = '/os-quota-class-sets/{quota_class}'
 _USAGE = 'GET /os-simple-tenant-usage'
 
 SHOW = base.rule(
@@ -30,20 +29,12 @@ DELETE = base.rule(
     'Reset the limits of a project to the defaults.',
     f'DELETE {_SET}',
 )
-CLASS_SHOW = base.rule(
-    'os_compute_api:os-quota-class-sets:show', base.ADMIN, 'Show a quota class.', f'GET {_CLASS}'
-)
+CLASS_SHOW = base.rule('os_compute_api:os-quota-class-sets:show', base.ADMIN, 'Show a quota class.')
 CLASS_UPDATE = base.rule(
-    'os_compute_api:os-quota-class-sets:update',
-    base.ADMIN,
-    'Set the limits of a quota class.',
-    f'PUT {_CLASS}',
+    'os_compute_api:os-quota-class-sets:update', base.ADMIN, 'Set the limits of a quota class.'
 )
 LIMITS = base.rule(
-    'os_compute_api:limits',
-    base.ANYONE,
-    'Show the limits and the usage of the own project.',
-    'GET /limits',
+    'os_compute_api:limits', base.ANYONE, 'Show the limits and the usage of the own project.'
 )
 LIMITS_OF_OTHERS = base.rule(
     'os_compute_api:limits:other_project',
@@ -58,8 +49,5 @@ USAGE = base.rule(
     f'{_USAGE}/{{project_id}}',
 )
 USAGE_LIST = base.rule(
-    'os_compute_api:os-simple-tenant-usage:list',
-    base.ADMIN,
-    'List the usage of all projects.',
-    _USAGE,
+    'os_compute_api:os-simple-tenant-usage:list', base.ADMIN, 'List the usage of all projects.'
 )

@@ -6,21 +6,10 @@ _VOLUMES = 'os_compute_api:os-volumes-attachments:'
 _INTERFACES = 'os_compute_api:os-attach-interfaces:'
 _VOLUMES_PATH = '/servers/{server_id}/os-volume_attachments'
 _VOLUMES_ONE = f'{_VOLUMES_PATH}/{{volume_id}}'
-_INTERFACES_PATH = '/servers/{server_id}/os-interface'
-_INTERFACES_ONE = f'{_INTERFACES_PATH}/{{port_id}}'
 
-VOLUMES_LIST = base.rule(
-    _VOLUMES + 'index',
-    base.READER,
-    'List the volumes attached to a server.',
-    f'GET {_VOLUMES_PATH}',
-)
-VOLUMES_SHOW = base.rule(
-    _VOLUMES + 'show', base.READER, 'Show a volume attachment.', f'GET {_VOLUMES_ONE}'
-)
-VOLUMES_ATTACH = base.rule(
-    _VOLUMES + 'create', base.MEMBER, 'Attach a volume.', f'POST {_VOLUMES_PATH}'
-)
+VOLUMES_LIST = base.rule(_VOLUMES + 'index', base.READER, 'List the volumes attached to a server.')
+VOLUMES_SHOW = base.rule(_VOLUMES + 'show', base.READER, 'Show a volume attachment.')
+VOLUMES_ATTACH = base.rule(_VOLUMES + 'create', base.MEMBER, 'Attach a volume.')
 VOLUMES_UPDATE = base.rule(
     _VOLUMES + 'update',
     base.MEMBER,
@@ -33,18 +22,8 @@ VOLUMES_SWAP = base.rule(
     'Replace an attached volume by another volume.',
     f'PUT {_VOLUMES_ONE}',
 )
-VOLUMES_DETACH = base.rule(
-    _VOLUMES + 'delete', base.MEMBER, 'Detach a volume.', f'DELETE {_VOLUMES_ONE}'
-)
-INTERFACES_LIST = base.rule(
-    _INTERFACES + 'list', base.READER, 'List the ports of a server.', f'GET {_INTERFACES_PATH}'
-)
-INTERFACES_SHOW = base.rule(
-    _INTERFACES + 'show', base.READER, 'Show a port of a server.', f'GET {_INTERFACES_ONE}'
-)
-INTERFACES_ATTACH = base.rule(
-    _INTERFACES + 'create', base.MEMBER, 'Attach a port.', f'POST {_INTERFACES_PATH}'
-)
-INTERFACES_DETACH = base.rule(
-    _INTERFACES + 'delete', base.MEMBER, 'Detach a port.', f'DELETE {_INTERFACES_ONE}'
-)
+VOLUMES_DETACH = base.rule(_VOLUMES + 'delete', base.MEMBER, 'Detach a volume.')
+INTERFACES_LIST = base.rule(_INTERFACES + 'list', base.READER, 'List the ports of a server.')
+INTERFACES_SHOW = base.rule(_INTERFACES + 'show', base.READER, 'Show a port of a server.')
+INTERFACES_ATTACH = base.rule(_INTERFACES + 'create', base.MEMBER, 'Attach a port.')
+INTERFACES_DETACH = base.rule(_INTERFACES + 'delete', base.MEMBER, 'Detach a port.')

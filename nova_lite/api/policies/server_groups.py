@@ -19,12 +19,7 @@ LIST_ALL = base.rule(
 SHOW = base.rule(
     'os_compute_api:os-server-groups:show', base.READER, 'Show a server group.', f'GET {_ONE}'
 )
-CREATE = base.rule(
-    'os_compute_api:os-server-groups:create',
-    base.MEMBER,
-    'Create a server group.',
-    'POST /os-server-groups',
-)
+CREATE = base.rule('os_compute_api:os-server-groups:create', base.MEMBER, 'Create a server group.')
 DELETE = base.rule(
     'os_compute_api:os-server-groups:delete',
     base.MEMBER,

@@ -5,17 +5,12 @@ from nova_lite.api.policies import base
 _ASSISTED = 'os_compute_api:os-assisted-volume-snapshots:'
 
 EXTENSIONS = base.rule(
-    'os_compute_api:extensions',
-    base.ANYONE,
-    'List API extensions, or show one.',
-    'GET /extensions',
-    'GET /extensions/{alias}',
+    'os_compute_api:extensions', base.ANYONE, 'List API extensions, or show one.'
 )
 EXTERNAL_EVENTS = base.rule(
     'os_compute_api:os-server-external-events:create',
     base.SERVICE,
     'Report an external event, such as a plugged port or an extended volume.',
-    'POST /os-server-external-events',
 )
 CONSOLE_TOKENS = base.rule(
     'os_compute_api:os-console-auth-tokens',
@@ -27,7 +22,6 @@ ASSISTED_CREATE = base.rule(
     _ASSISTED + 'create',
     base.SERVICE,
     'Have the host of a server take part in a snapshot of a volume.',
-    'POST /os-assisted-volume-snapshots',
 )
 ASSISTED_DELETE = base.rule(
     _ASSISTED + 'delete',
