@@ -1,8 +1,7 @@
 """The registry: one declaration per API operation.
 
-    @operation('POST', '/servers/{server_id}/action', action='os-start',
-               policy=policies.servers.START, guard=transitions.START,
-               body={'2.1': START}, success=202, faults=(404, 409))
+    @server_action('os-start', policy=policies.servers.START, guard=transitions.START,
+                   body={'2.1': START}, success=202, faults=(404, 409))
     def start(req, server): ...
 
 A handler takes the request and, if the path has `{server_id}`, the server.
@@ -160,6 +159,11 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
         return function
 
     return declare
+
+
+def server_action(name: str, **options: typing.Any) -> Callable[[H], H]:
+    """Declare the handler of an action of servers. name: see `action` of `operation`"""
+    return operation('POST', '/servers/{server_id}/action', action=name, **options)
 
 
 def _unasked(method: str) -> dict[str, schema.Source]:

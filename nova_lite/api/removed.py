@@ -58,10 +58,8 @@ for path, methods in GONE.items():
             refuse
         )
 
-operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='resetNetwork',
+operation.server_action(
+    'resetNetwork',
     load=False,
     faults=(410,),
 )(refuse)

@@ -16,7 +16,6 @@ from nova_lite.api.servers import acting
 from nova_lite.clients import port_changes
 from nova_lite.clients import session
 
-PATH = '/servers/{server_id}/action'
 UNTIL = '2.43'
 FAULTS = (400, 403, 404, 409)
 _NETWORK = {'type': ['string', 'number'], 'minLength': 1, 'maxLength': 36}
@@ -30,10 +29,8 @@ class FixedIpNotOnServer(exception.Invalid):
     msg = "address: instance %(instance_id)s does not have fixed IP '%(address)s'."
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='addFixedIp',
+@operation.server_action(
+    'addFixedIp',
     policy=rules.FIXED_ADD,
     lock=True,
     body={
@@ -61,10 +58,8 @@ def add(req: request.Request, server: server_access.Server) -> None:
     _change(req, server, ports[0], lambda fixed_ips: [*fixed_ips, wanted])
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='removeFixedIp',
+@operation.server_action(
+    'removeFixedIp',
     policy=rules.FIXED_REMOVE,
     lock=True,
     body={

@@ -14,7 +14,6 @@ from nova_lite.api.proxies import floating_ips
 from nova_lite.api.servers import acting
 from nova_lite.clients import session
 
-PATH = '/servers/{server_id}/action'
 UNTIL = '2.43'
 FAULTS = (400, 403, 404, 409)
 ADDRESS = {'type': 'string', 'format': 'ip'}
@@ -32,10 +31,8 @@ class FloatingIpNotOnServer(exception.Conflict):
     msg = 'Floating IP %(address)s is not associated with instance %(instance_id)s.'
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='addFloatingIp',
+@operation.server_action(
+    'addFloatingIp',
     policy=rules.FLOATING_ADD,
     body={
         '2.1': schema_parts.body(
@@ -57,10 +54,8 @@ def add(req: request.Request, server: server_access.Server) -> None:
     _associate(req, server, floating, {'port_id': port_id, 'fixed_ip_address': fixed})
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='removeFloatingIp',
+@operation.server_action(
+    'removeFloatingIp',
     policy=rules.FLOATING_REMOVE,
     body={
         '2.1': schema_parts.body(

@@ -29,7 +29,6 @@ from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
-PATH = '/servers/{server_id}/action'
 Status = states.MigrationStatus
 CONFIRM, REVERT = 'confirm-resize', 'revert-resize'
 # The kinds of sagas after which the source of a resize has nothing of the server, or all.
@@ -40,10 +39,8 @@ class NotResized(exception.Invalid):
     msg = 'Instance has not been resized.'
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='confirmResize',
+@operation.server_action(
+    'confirmResize',
     policy=rules.CONFIRM_RESIZE,
     guard=transitions.CONFIRM_RESIZE,
     body={'2.1': schema_parts.body('confirmResize', schema_parts.ANY)},
@@ -64,10 +61,8 @@ def confirm(req: request.Request, server: server_access.Server) -> None:
     )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='revertResize',
+@operation.server_action(
+    'revertResize',
     policy=rules.REVERT_RESIZE,
     guard=transitions.REVERT_RESIZE,
     body={'2.1': schema_parts.body('revertResize', schema_parts.ANY)},

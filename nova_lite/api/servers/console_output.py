@@ -11,10 +11,8 @@ LENGTH = {**schema_parts.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
 BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LENGTH}))
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='os-getConsoleOutput',
+@operation.server_action(
+    'os-getConsoleOutput',
     policy=rules.CONSOLE_OUTPUT,
     body={'2.1': BODY},
     success=200,

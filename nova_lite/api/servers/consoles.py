@@ -22,7 +22,6 @@ from nova_lite.api.servers import acting
 from nova_lite.db.cell import console_tokens
 from nova_lite.states import transitions
 
-PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409, 501)
 # {protocol: types}. Clients know mks and rdp, which no host here offers.
 KINDS = {
@@ -84,10 +83,8 @@ def create(req: request.Request, server: server_access.Server) -> operation.Resu
 def _declare(action: str, protocol: str) -> operation.Handler:
     kinds = KINDS[protocol]
 
-    @operation.operation(
-        'POST',
-        PATH,
-        action=action,
+    @operation.server_action(
+        action,
         until='2.5',
         policy=rules.REMOTE_CONSOLES,
         guard=_guard(protocol),
@@ -112,9 +109,7 @@ get_spice = _declare('os-getSPICEConsole', 'spice')
 get_serial = _declare('os-getSerialConsole', 'serial')
 
 
-@operation.operation(
-    'POST', PATH, action='os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,)
-)
+@operation.server_action('os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,))
 def get_rdp(_req: request.Request) -> None:
     """Refuse the action: RDP consoles do not exist any more."""
     raise exception.Invalid('Unavailable console type rdp-html5.')

@@ -11,10 +11,8 @@ from nova_lite.states import transitions
 ACTION = transitions.TRIGGER_CRASH_DUMP.verb
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action=ACTION,
+@operation.server_action(
+    ACTION,
     since='2.17',
     policy=rules.TRIGGER_CRASH_DUMP,
     guard=transitions.TRIGGER_CRASH_DUMP,

@@ -99,10 +99,8 @@ def delete(req: request.Request, server: server_access.Server) -> None:
     raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='forceDelete',
+@operation.server_action(
+    'forceDelete',
     policy=server_actions.FORCE_DELETE,
     guard=transitions.FORCE_DELETE,
     body={'2.1': schema_parts.body('forceDelete', schema_parts.ANY)},
@@ -115,10 +113,8 @@ def force_delete(req: request.Request, server: server_access.Server) -> None:
     delete_from_cell(req, server, keep_s=0)
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='restore',
+@operation.server_action(
+    'restore',
     policy=server_actions.RESTORE,
     guard=transitions.RESTORE,
     body={'2.1': schema_parts.body('restore', schema_parts.ANY)},

@@ -60,10 +60,8 @@ class OldComputes(exception.Invalid):
     )
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action=ACTION,
+@operation.server_action(
+    ACTION,
     policy=rules.EVACUATE,
     guard=transitions.EVACUATE,
     precheck=lambda req, server: _require_other_host(req, server, req.content.get('host')),

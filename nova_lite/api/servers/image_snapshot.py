@@ -29,7 +29,6 @@ from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
-PATH = '/servers/{server_id}/action'
 EVENT = 'api_snapshot_instance'
 # The microversion from which the answer has the id of the image, and no header with its address.
 ID_SINCE = 45
@@ -53,10 +52,8 @@ BACKUP_BODY = schema_parts.body(
 )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='createImage',
+@operation.server_action(
+    'createImage',
     policy=rules.CREATE_IMAGE,
     guard=transitions.SNAPSHOT,
     lock=False,
@@ -75,10 +72,8 @@ def create_image(req: request.Request, server: server_access.Server) -> operatio
     return _answer(req, image)
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='createBackup',
+@operation.server_action(
+    'createBackup',
     policy=server_actions.CREATE_BACKUP,
     guard=transitions.BACKUP,
     lock=False,

@@ -13,10 +13,8 @@ from nova_lite.api.servers import acting
 from nova_lite.states import transitions
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='injectNetworkInfo',
+@operation.server_action(
+    'injectNetworkInfo',
     policy=rules.INJECT_NETWORK_INFO,
     guard=transitions.INJECT_NETWORK_INFO,
     body={'2.1': schema_parts.body('injectNetworkInfo', schema_parts.ANY)},

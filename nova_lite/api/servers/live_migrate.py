@@ -62,10 +62,8 @@ def rule(req: request.Request) -> str:
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action=ACTION,
+@operation.server_action(
+    ACTION,
     policy=rule,
     guard=transitions.LIVE_MIGRATE,
     body=BODY,

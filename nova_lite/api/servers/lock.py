@@ -18,15 +18,12 @@ from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 
-PATH = '/servers/{server_id}/action'
 REASON = schema_parts.whole({'locked_reason': {'type': 'string', 'minLength': 1, 'maxLength': 255}})
 ADMIN, OWNER = 'admin', 'owner'
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='lock',
+@operation.server_action(
+    'lock',
     policy=rules.LOCK,
     body={
         '2.1': schema_parts.body('lock', schema_parts.ANY),
@@ -43,10 +40,8 @@ def lock(req: request.Request, server: server_access.Server) -> None:
     _change(req, server, _lock, reason)
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='unlock',
+@operation.server_action(
+    'unlock',
     policy=rules.UNLOCK,
     body={'2.1': schema_parts.body('unlock', schema_parts.ANY)},
     success=202,

@@ -43,10 +43,8 @@ def rule(req: request.Request) -> str:
     return rules.MIGRATE_HOST if host_of(req) else rules.MIGRATE
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action=ACTION,
+@operation.server_action(
+    ACTION,
     policy=rule,
     guard=transitions.MIGRATE,
     body=BODY,

@@ -22,10 +22,8 @@ CHANGE = schema_parts.whole({'adminPass': create_schema.PASSWORD}, required=['ad
 AGENT = 'hw_qemu_guest_agent'
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='changePassword',
+@operation.server_action(
+    'changePassword',
     policy=rules.CHANGE_PASSWORD,
     guard=transitions.CHANGE_PASSWORD,
     body={'2.1': schema_parts.body('changePassword', CHANGE)},

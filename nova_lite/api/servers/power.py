@@ -13,17 +13,14 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import left_guest
 from nova_lite.states import transitions
 
-PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 
 
 def _declare(
     action: str, guard: transitions.Transition, *, policy: str, method: str
 ) -> operation.Handler:
-    @operation.operation(
-        'POST',
-        PATH,
-        action=action,
+    @operation.server_action(
+        action,
         policy=policy,
         guard=guard,
         body={'2.1': schema_parts.body(action, schema_parts.ANY)},

@@ -22,10 +22,8 @@ def _guard(req: request.Request) -> transitions.Transition:
     return transitions.REBOOT_HARD if hard else transitions.REBOOT_SOFT
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='reboot',
+@operation.server_action(
+    'reboot',
     policy=rules.REBOOT,
     guard=_guard,
     body={'2.1': BODY},

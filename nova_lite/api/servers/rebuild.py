@@ -81,10 +81,8 @@ class CertificatesOfVolume(exception.Invalid):
     msg = 'Image certificate validation is not supported when booting from volume'
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action=ACTION,
+@operation.server_action(
+    ACTION,
     policy=rules.REBUILD,
     guard=transitions.REBUILD,
     body=BODY,

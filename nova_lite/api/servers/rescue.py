@@ -18,7 +18,6 @@ from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
 from nova_lite.states import transitions
 
-PATH = '/servers/{server_id}/action'
 BODY = schema_parts.body(
     'rescue',
     schema_parts.null_or(
@@ -39,10 +38,8 @@ class NoRescueImage(exception.Invalid):
     msg = 'Image %(image_id)s cannot be used to rescue: %(reason)s'
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='rescue',
+@operation.server_action(
+    'rescue',
     policy=server_actions.RESCUE,
     guard=transitions.RESCUE,
     body={'2.1': BODY},
@@ -100,10 +97,8 @@ def _require_volume_rescue(req: request.Request, server: server_access.Server) -
     )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='unrescue',
+@operation.server_action(
+    'unrescue',
     policy=server_actions.UNRESCUE,
     guard=transitions.UNRESCUE,
     body={'2.1': schema_parts.body('unrescue', schema_parts.ANY)},

@@ -23,10 +23,8 @@ BODY = schema_parts.body(
 )
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='os-resetState',
+@operation.server_action(
+    'os-resetState',
     policy=rules.RESET_STATE,
     body={'2.1': BODY},
     success=202,

@@ -43,10 +43,8 @@ class ZeroDisk(exception.Invalid):
     msg = 'Resize to zero disk flavor is not allowed.'
 
 
-@operation.operation(
-    'POST',
-    '/servers/{server_id}/action',
-    action='resize',
+@operation.server_action(
+    'resize',
     policy=rules.RESIZE,
     guard=transitions.RESIZE,
     body=BODY,

@@ -25,7 +25,6 @@ from nova_lite.clients import session
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
 
-ACTION = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 CONTENT = schema_parts.whole(
     {'name': {'type': 'string', 'minLength': 1}},
@@ -42,10 +41,8 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
     return {'security_groups': security_group_views.groups(req, found)}
 
 
-@operation.operation(
-    'POST',
-    ACTION,
-    action='addSecurityGroup',
+@operation.server_action(
+    'addSecurityGroup',
     policy=rules.ADD,
     body={'2.1': schema_parts.body('addSecurityGroup', CONTENT)},
     success=202,
@@ -56,10 +53,8 @@ def add(req: request.Request, server: server_access.Server) -> None:
     _change(req, server, req.app.network.security_groups.add)
 
 
-@operation.operation(
-    'POST',
-    ACTION,
-    action='removeSecurityGroup',
+@operation.server_action(
+    'removeSecurityGroup',
     policy=rules.REMOVE,
     body={'2.1': schema_parts.body('removeSecurityGroup', CONTENT)},
     success=202,

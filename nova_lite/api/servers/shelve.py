@@ -23,7 +23,6 @@ from nova_lite.clients import release
 from nova_lite.db.api import request_specs
 from nova_lite.states import transitions
 
-PATH = '/servers/{server_id}/action'
 FAULTS = (400, 403, 404, 409)
 UNSHELVE = 'unshelve'
 _ZONE, _HOST = 'availability_zone', 'host'
@@ -66,10 +65,8 @@ class VolumeInOtherZone(exception.Conflict):
     )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='shelve',
+@operation.server_action(
+    'shelve',
     policy=rules.SHELVE,
     guard=transitions.SHELVE,
     body={'2.1': schema_parts.body('shelve', schema_parts.ANY)},
@@ -95,10 +92,8 @@ def shelve(req: request.Request, server: server_access.Server) -> None:
     )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action='shelveOffload',
+@operation.server_action(
+    'shelveOffload',
     policy=rules.SHELVE_OFFLOAD,
     guard=transitions.SHELVE_OFFLOAD,
     body={'2.1': schema_parts.body('shelveOffload', schema_parts.ANY)},
@@ -112,10 +107,8 @@ def shelve_offload(req: request.Request, server: server_access.Server) -> None:
     )
 
 
-@operation.operation(
-    'POST',
-    PATH,
-    action=UNSHELVE,
+@operation.server_action(
+    UNSHELVE,
     policy=rules.UNSHELVE,
     guard=transitions.UNSHELVE,
     body=BODY,
