@@ -5,8 +5,6 @@ no transaction waits. An event on a host goes to the bus of the host's cell, any
 bus of this process.
 """
 
-import collections
-import dataclasses
 import typing
 
 from oslo_config import cfg
@@ -19,11 +17,10 @@ from nova_lite.notify import hub
 from nova_lite.notify import outlets
 from nova_lite.notify import watch
 from nova_lite.rpc import transport
+from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 
-# Seconds without work after which the thread ends.
-IDLE_S = 30.0
 CLOSE_S = 2.0
 # Seconds for which the cell of a host is cached.
 HOME_S = 60.0
@@ -50,35 +47,6 @@ class Cells(typing.Protocol):
         """Return the cell of a compute host. Raise HostMappingNotFound."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Message:
-    """One notification, ready to be sent."""
-
-    body: Json
-    legacy: Json | None
-    context: Json
-
-    @property
-    def priority(self) -> str:
-        priority: str = self.body['priority']
-        return priority
-
-    @property
-    def publisher_id(self) -> str:
-        publisher_id: str = self.body['publisher_id']
-        return publisher_id
-
-    def bodies(self, conf: cfg.ConfigOpts) -> list[tuple[list[str], Json]]:
-        """Return [(topics, body), ...] in the configured formats."""
-        wanted = conf.notifications.notification_format
-        found = []
-        if wanted != 'unversioned':
-            found.append((conf.notifications.versioned_notifications_topics, self.body))
-        if wanted != 'versioned' and self.legacy is not None:
-            found.append((conf.oslo_messaging_notifications.topics, self.legacy))
-        return found
-
-
 class Notifier:
     """Creates and sends the notifications of a daemon.
 
@@ -95,13 +63,7 @@ class Notifier:
         self._own = (transport.name_of(own), own)
         self._outlets: dict[str, outlets.Outlet] = {}
         self._homes: dict[str, tuple[Home, float]] = {}
-        self._waiting: collections.deque[tuple[Cell | None, list[watch.Change]]] = (
-            collections.deque()
-        )
-        self._wake = runtime.Event()
-        self._lock = runtime.Lock()
-        self._thread: runtime.Thread | None = None
-        self._closing = False
+        self._line = workers.Line(conf.notifications.queue_size)
         self._dropped = 0
 
     def is_wanted(self) -> bool:
@@ -110,40 +72,16 @@ class Notifier:
 
     def take(self, cell: Cell | None, found: list[watch.Change]) -> None:
         """Queue changes of the database of a cell for notification."""
-        with self._lock:
-            if self._closing:
-                return
-            if len(self._waiting) >= self._conf.notifications.queue_size:
-                self._dropped += len(found)
-                return
-            self._waiting.append((cell, found))
-            if self._thread is None:
-                self._thread = runtime.spawn(self._run, name='notifier')
-        self._wake.set()
+        if not self._line.put(self._send, cell, found):
+            self._dropped += len(found)
 
     def close(self) -> None:
         """Send the waiting notifications and close the outlets, in a few seconds at most."""
-        with self._lock:
-            self._closing = True
-            thread = self._thread
-        self._wake.set()
-        if thread is not None:
-            thread.join(CLOSE_S)
+        self._line.finish(lambda: None, CLOSE_S)
         for outlet in list(self._outlets.values()):
             outlet.close()
 
     # ---- the thread ----
-
-    def _run(self) -> None:
-        while True:
-            self._wake.clear()
-            while self._waiting:
-                self._send(*self._waiting.popleft())
-            if self._closing or not runtime.wait(self._wake, IDLE_S):
-                with self._lock:
-                    if not self._waiting:
-                        self._thread = None
-                        return
 
     def _send(self, cell: Cell | None, found: list[watch.Change]) -> None:
         if self._dropped:
@@ -164,7 +102,7 @@ class Notifier:
             return
         if name not in self._outlets:
             self._outlets[name] = outlets.Outlet(self._conf, name, url)
-        self._outlets[name].send(Message(body, legacy, self._builder.context_of(change)))
+        self._outlets[name].send(outlets.Message(body, legacy, self._builder.context_of(change)))
 
     # ---- the bus of an event ----
 

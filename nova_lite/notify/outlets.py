@@ -5,7 +5,7 @@ the error. During the pause that follows it drops further notifications without 
 tries to send the next one. Only the outlet's own thread waits for a broker.
 """
 
-import collections
+import dataclasses
 import typing
 
 from oslo_config import cfg
@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite.private_apis import messaging
 from nova_lite.rpc import buses
 from nova_lite.rpc import transport
+from nova_lite.runtime import workers
 
 LOG = log.getLogger(__name__)
 
@@ -23,8 +24,6 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 MESSAGING = {'messaging': 1.0, 'messagingv2': 2.0}
 SILENT = ('noop',)
-# Seconds without work after which the thread ends.
-IDLE_S = 30.0
 CLOSE_S = 2.0
 
 
@@ -34,19 +33,33 @@ def drivers(conf: cfg.ConfigOpts) -> list[str]:
     return [name for name in found if name not in SILENT]
 
 
-class Message(typing.Protocol):
-    """The part of notifier.Message that an outlet uses."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Message:
+    """One notification, ready to be sent."""
+
+    body: Json
+    legacy: Json | None
+    context: Json
 
     @property
-    def context(self) -> Json: ...
+    def priority(self) -> str:
+        priority: str = self.body['priority']
+        return priority
 
     @property
-    def priority(self) -> str: ...
+    def publisher_id(self) -> str:
+        publisher_id: str = self.body['publisher_id']
+        return publisher_id
 
-    @property
-    def publisher_id(self) -> str: ...
-
-    def bodies(self, conf: cfg.ConfigOpts) -> list[tuple[list[str], Json]]: ...
+    def bodies(self, conf: cfg.ConfigOpts) -> list[tuple[list[str], Json]]:
+        """Return [(topics, body), ...] in the configured formats."""
+        wanted = conf.notifications.notification_format
+        found = []
+        if wanted != 'unversioned':
+            found.append((conf.notifications.versioned_notifications_topics, self.body))
+        if wanted != 'versioned' and self.legacy is not None:
+            found.append((conf.oslo_messaging_notifications.topics, self.legacy))
+        return found
 
 
 class Outlet:
@@ -56,53 +69,21 @@ class Outlet:
         self.name = name
         self._conf, self._url = conf, conf.oslo_messaging_notifications.transport_url or url
         self._drivers = drivers(conf)
-        self._waiting: collections.deque[Message] = collections.deque()
-        self._wake = runtime.Event()
-        self._lock = runtime.Lock()
-        self._thread: runtime.Thread | None = None
-        self._closing = False
+        self._line = workers.Line(conf.notifications.queue_size)
         self._bus: oslo_messaging.Transport | None = None
         self._dropped = 0
         self._again_at = 0.0
 
     def send(self, message: Message) -> None:
-        """Queue a message (see notifier.Message) and return at once."""
-        with self._lock:
-            if self._closing:
-                return
-            if len(self._waiting) >= self._conf.notifications.queue_size:
-                self._dropped += 1
-                return
-            self._waiting.append(message)
-            if self._thread is None:
-                self._thread = runtime.spawn(self._run, name=f'notify-{self.name}')
-        self._wake.set()
+        """Queue a message and return at once."""
+        if not self._line.put(self._send, message):
+            self._dropped += 1
 
     def close(self) -> None:
         """Send the waiting messages, for a moment at most, and close the bus."""
-        with self._lock:
-            self._closing = True
-            thread = self._thread
-        self._wake.set()
-        if thread is None:
-            self._give_back()
-        else:
-            thread.join(CLOSE_S)
+        self._line.finish(self._give_back, CLOSE_S)
 
     # ---- the thread ----
-
-    def _run(self) -> None:
-        while True:
-            self._wake.clear()
-            while self._waiting:
-                self._send(self._waiting.popleft())
-            if self._closing or not runtime.wait(self._wake, IDLE_S):
-                with self._lock:
-                    if not self._waiting:
-                        self._thread = None
-                        break
-        if self._closing:
-            self._give_back()
 
     def _give_back(self) -> None:
         if self._bus is not None:

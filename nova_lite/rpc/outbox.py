@@ -31,9 +31,7 @@ class Lane:
 
     def __init__(self, stopping: runtime.Event) -> None:
         self._stopping = stopping
-        self._thread = workers.Executor(1)
-        self._lock = runtime.Lock()
-        self._waiting, self._is_closed = 0, False
+        self._line = workers.Line(MOST)
 
     def put(self, ctxt: context.RequestContext, name: str, send: Send) -> None:
         """Send a cast soon. Raise Unavailable if too many wait.
@@ -41,27 +39,20 @@ class Lane:
         name: the method's name
         send: function that sends the cast; raises Unavailable while the bus does not accept it
         """
-        with self._lock:
-            if self._waiting >= MOST:
-                raise exception.Unavailable(
-                    service='The message bus', reason=f'{MOST} casts are waiting for it'
-                )
-            if self._is_closed:
-                # The context of a request, which is recorded and may still be in progress.
-                LOG.info(DROPPED, name)
-                return
-            self._waiting += 1
-            self._thread.submit(self._deliver, ctxt, name, send, runtime.monotonic() + KEEP_S)
+        if self._line.is_closed:
+            # The context of a request, which is recorded and may still be in progress.
+            LOG.info(DROPPED, name)
+            return
+        if not self._line.put(self._deliver, ctxt, name, send, runtime.monotonic() + KEEP_S):
+            raise exception.Unavailable(
+                service='The message bus', reason=f'{MOST} casts are waiting for it'
+            )
 
     def _deliver(
         self, ctxt: context.RequestContext, name: str, send: Send, deadline: float
     ) -> None:
-        try:
-            with ctxt.bound():
-                self._insist(name, send, deadline)
-        finally:
-            with self._lock:
-                self._waiting -= 1
+        with ctxt.bound():
+            self._insist(name, send, deadline)
 
     def _insist(self, name: str, send: Send, deadline: float) -> None:
         """Try to send a cast until `deadline`."""
@@ -84,9 +75,7 @@ class Lane:
 
     def close(self) -> None:
         """Drop the waiting casts and all later ones."""
-        with self._lock:
-            self._is_closed = True
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._line.close()
 
 
 class Outbox:

@@ -139,3 +139,49 @@ class Executor(runtime.Executor):
             task.future.cancel()
         for thread in threads if wait else ():
             thread.join()
+
+
+class Line:
+    """Calls that one thread makes, one after the other. most: number of calls that may wait"""
+
+    def __init__(self, most: int) -> None:
+        self._thread, self._most = Executor(1), most
+        self._lock = runtime.Lock()
+        self._waiting = 0
+        self.is_closed = False
+
+    def put(self, call: Callable[..., object], /, *args: typing.Any) -> bool:
+        """Make a call soon; after `close` never. Return False if too many calls wait."""
+        with self._lock:
+            if self.is_closed:
+                return True
+            if self._waiting >= self._most:
+                return False
+            self._waiting += 1
+            self._thread.submit(self._make, call, *args)
+            return True
+
+    def _make(self, call: Callable[..., object], *args: typing.Any) -> None:
+        try:
+            call(*args)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def close(self) -> None:
+        """Drop the calls that wait and all later calls."""
+        with self._lock:
+            self.is_closed = True
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def finish(self, last: Callable[[], object], seconds: float) -> None:
+        """Make the calls that wait and then `last`. Wait at most `seconds`; raise its error."""
+        with self._lock:
+            if self.is_closed:
+                return
+            self.is_closed = True
+            ended = self._thread.submit(last)
+        runtime.wait_all([ended], seconds)
+        self._thread.shutdown(wait=False)
+        if ended.done():
+            ended.result()

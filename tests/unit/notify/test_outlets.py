@@ -27,7 +27,7 @@ def make_conf(**options):
 
 
 def message(number, priority='INFO'):
-    return notifier.Message(
+    return outlets.Message(
         body={
             'message_id': f'm-{number}',
             'publisher_id': 'nova-compute:host-1',
@@ -119,7 +119,7 @@ class DeskTest(testtools.TestCase):
         self.assertEqual([], outlets.drivers(conf))
 
     def test_formats(self):
-        both = notifier.Message(body={'a': 1}, legacy={'b': 2}, context={})
+        both = outlets.Message(body={'a': 1}, legacy={'b': 2}, context={})
         for wanted, bodies in (
             ('versioned', [(TOPICS, {'a': 1})]),
             ('unversioned', [(['notifications'], {'b': 2})]),

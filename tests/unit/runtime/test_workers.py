@@ -127,3 +127,36 @@ class ShutdownTestCase(Base):
         pool = self.make()
         pool.submit(self.threads.number).result(LONG_S)
         pool.shutdown()
+
+
+class LineTest(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.line = workers.Line(2)
+        self.addCleanup(self.line.close)
+        self.go_on = runtime.Event()
+        self.addCleanup(self.go_on.set)
+        self.made = []
+
+    def test_further_calls_are_refused_while_its_limit_waits(self):
+        self.assertTrue(self.line.put(self.go_on.wait, 60))
+        self.assertTrue(self.line.put(self.made.append, 1))
+        self.assertFalse(self.line.put(self.made.append, 2))
+        self.go_on.set()
+        self.line.finish(lambda: None, 60)
+        self.assertEqual([1], self.made)
+
+    def test_the_last_call_comes_after_those_that_wait(self):
+        self.line.put(self.made.append, 1)
+        self.line.put(self.made.append, 2)
+        self.line.finish(lambda: self.made.append(3), 60)
+        self.line.put(self.made.append, 4)
+        self.assertEqual([1, 2, 3], self.made)
+
+    def test_it_does_not_wait_longer_than_asked(self):
+        self.line.put(self.go_on.wait, 60)
+        self.line.finish(lambda: self.made.append(1), 0.01)
+        self.assertEqual([], self.made)
+
+    def test_an_error_of_the_last_call_is_raised(self):
+        self.assertRaises(ZeroDivisionError, self.line.finish, lambda: 1 / 0, 60)
