@@ -191,8 +191,17 @@ def _abandon(
 
 
 def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:
-    """Delete the image of a failed snapshot."""
+    """Delete the image of a failed snapshot.
+
+    While the image service does not answer, the deletion is repeated. The server does not wait.
+    """
+    site.jobs.run(('drop image', image_id), _drop_image(site, ctxt, image_id))
+
+
+def _drop_image(
+    site: site.Site, ctxt: context.RequestContext, image_id: str
+) -> guest_work.Work[None]:
     try:
-        site.image.delete(ctxt, image_id, missing_ok=True)
+        yield from guest_work.insist(site.image.delete, ctxt, image_id, missing_ok=True)
     except exception.NovaLiteError as error:
         LOG.warning('Image %s was not deleted: %s', image_id, error)
