@@ -16,19 +16,17 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import client_set
-from nova_lite.clients import release
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import reschedule
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
-from nova_lite.db.cell import children
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.db.cell import user_ports
 from nova_lite.dialects import execute
 from nova_lite.lifecycle import refused_deletions
 from nova_lite.lifecycle import searches
+from nova_lite.lifecycle import server_release
 from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
@@ -111,16 +109,7 @@ class Audit:
 
     def _release(self, ctxt: context.RequestContext, row: rows.Row) -> None:
         """Release what the server has at the neighbours, and delete its record."""
-        found = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
-        devices = [device._mapping for device in found]
-        release.release(
-            self._clients,
-            ctxt,
-            row.uuid,
-            devices,
-            ports=user_ports.described(row),
-            images=release.images_of(row, self._read(action_lists.is_copying, row.uuid)),
-        )
+        server_release.release_all(self._clients, ctxt, self._read, row)
         self._write(action_reports.end, ctxt, None, row.uuid, event=action_lists.TERMINATE)
 
 

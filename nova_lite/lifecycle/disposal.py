@@ -5,8 +5,6 @@ or the withdrawn build request and finishes the deletion.
 Source: reference/nova/create-server 7.
 """
 
-import typing
-
 from oslo_log import log
 import sqlalchemy as sa
 
@@ -20,8 +18,8 @@ from nova_lite.db.cell import attempts
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
-from nova_lite.db.cell import user_ports
 from nova_lite.lifecycle import counting
+from nova_lite.lifecycle import server_release
 from nova_lite.lifecycle import world as worlds
 
 LOG = log.getLogger(__name__)
@@ -34,13 +32,7 @@ def finish(
     """Delete a server's record after releasing its resources elsewhere."""
     host = world.cells.conf.host
     cell.db.write(actions.start_event, row.uuid, ctxt.request_id, EVENT, top_host=host)
-    found = cell.db.read(children.block_devices, [row.uuid])
-    devices: list[typing.Any] = [device._mapping for device in found.get(row.uuid, [])]
-    images = release.images_of(row, cell.db.read(action_lists.is_copying, row.uuid))
-    ports = user_ports.described(row)
-    release.release(world, ctxt, row.uuid, devices, ports=ports, images=images)
-    attached: list[typing.Any] = cell.db.read(shares.of_server, row.uuid)
-    release.revoke_shares(world.share, ctxt, row.uuid, attached)
+    server_release.release_all(world, ctxt, cell.db.read, row)
     cell.db.write(_end, ctxt, row.uuid, host)
     counting.follow(world.api_db, row.uuid, counts=False)
 

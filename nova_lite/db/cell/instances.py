@@ -269,6 +269,9 @@ def _swap(
     former: rows.Row | None,
 ) -> None:
     """Change columns of a server as `force`. former: the current row, or None if it was not read"""
+    if (values.get('vm_state'), values.get('task_state', '')) == (states.VmState.ERROR, None):
+        # A server whose deletion has failed counts again, and is not reclaimed.
+        values = {**values, 'deleted_at': None}
     if notes.wants_changes(connection) and not NOTIFIED.isdisjoint(values):
         former = former or _former(connection, uuid)
         if former is not None:
@@ -323,7 +326,6 @@ def changed_between(
     """Return (id, uuid, whether it stays) of servers that last changed in a time range.
 
     since: None: no lower limit; until: included
-    Servers that are deleted, soft-deleted or being deleted do not stay.
     """
     parameters = {'until': until, 'after_id': after_id, 'most': limit}
     if since is None:

@@ -9,6 +9,8 @@ from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import shares as share_rows
+from tests.fixtures import shares
 from tests.unit.conductor import base
 
 IDLE_S = 60
@@ -27,12 +29,26 @@ class DeletionTest(base.CellConductorTestCase):
         self.cell.image.add_image(
             'done', image_type='snapshot', instance_uuid=uuid, status='active'
         )
-        db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
-        audit = audit_module.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
         self.clock.advance(1)
-        audit.run()
+        self.audit().run()
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual(['done'], list(self.cell.image.images))
+
+    def test_of_a_server_with_shares(self):
+        """Its access to them ends."""
+        _ctxt, uuid = self.server(host=None)
+        share = shares.columns()
+        self.cell.db.write(share_rows.add, uuid, share)
+        self.cell.share.grant(None, share)
+        self.cell.ask(uuid, 'delete', 'deleting')
+        self.clock.advance(1)
+        self.audit().run()
+        self.assertTrue(self.cell.row(uuid).deleted)
+        self.assertEqual({}, self.cell.share.granted)
+
+    def audit(self):
+        db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
+        return audit_module.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
 
     def test_of_a_server_whose_state_is_reset_meanwhile(self):
         """An administrator resets the state of a server while the audit deletes another one."""
@@ -49,10 +65,8 @@ class DeletionTest(base.CellConductorTestCase):
             return delete(ctxt, consumer, **options)
 
         self.cell.placement.delete_allocations = reset_then_delete
-        db, clients = self.cell.db, self.cell._neighbours(self.cell.placement)
-        audit = audit_module.Audit(db.write, db.read, rescheduler=None, clients=clients, idle_s=0)
         self.clock.advance(1)
-        audit.run()
+        self.audit().run()
         self.assertEqual(1, len(freed))
         self.assertEqual(freed, [uuid for uuid in uuids if self.cell.row(uuid).deleted])
 

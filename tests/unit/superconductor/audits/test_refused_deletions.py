@@ -24,6 +24,7 @@ PLACES = {
     'in cell0': ('cell0', {'host': None, 'node': None, 'vm_state': 'error'}),
     'on no host': ('cell1', {'host': None, 'node': None, 'vm_state': 'shelved_offloaded'}),
     'on a host that is down': ('cell1', {}),
+    'soft-deleted': ('cell1', {'vm_state': 'soft-delete', 'deleted_at': runtime.naive_now()}),
 }
 # {service: the method of its client that it refuses}
 REQUESTS = {
@@ -122,7 +123,7 @@ class RefusedDeletionTest(testscenarios.WithScenarios, base.Case):
             self.audit_for(MINUTES_S)
             self.assertTrue(self.row().deleted)
             return
-        self.assertEqual(('error', None), (row.vm_state, row.task_state))
+        self.assertEqual(('error', None, None), (row.vm_state, row.task_state, row.deleted_at))
         fault = self.cell.db.read(instances.faults, [self.server])[self.server]
         self.assertEqual((500, ERRORS[self.status].message), (fault.code, fault.message))
         self.assertEqual([('delete', 'Error', True)], self.actions())
