@@ -168,7 +168,10 @@ def make_app(
         identity_of = functools.partial(tokens.headers_of, *EVENT_SENDER)
         notices = external_events.Events(catalog.compute_url, identity_of)
     router = routing.Router()
-    app = _bare(router, middleware.Identify(tokens, catalog, settings, public_url))
+    identify = middleware.Identify(
+        tokens, catalog, settings, public_url, is_known=lambda path: router.find(path) is not None
+    )
+    app = _bare(router, identify)
     identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)
     network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))

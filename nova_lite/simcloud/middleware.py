@@ -4,6 +4,7 @@ Requests carry a token of our own identity service. With auth 'noauth', the head
 keystonemiddleware would set are believed as well.
 """
 
+from collections.abc import Callable
 import dataclasses
 import re
 
@@ -22,6 +23,7 @@ from nova_lite.simcloud.identity import tokens as token_store
 PUBLIC = re.compile(
     r'/(identity(/v3)?|image(/versions|/v2)?|network(/v2\.0)?|volume(/v3)?|share(/v2)?)/?'
 )
+IDENTITY = 'identity'
 LOGIN = '/identity/v3/auth/tokens'
 # A host, and a port if there is one, as in a URL.
 AUTHORITY = re.compile(r'([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?', re.ASCII)
@@ -29,7 +31,10 @@ REFUSED = 'The request you have made requires authentication.'
 
 
 class Identify:
-    """Sets req.context: request_id, service, public_url and caller."""
+    """Sets req.context: request_id, service, public_url and caller.
+
+    is_known: whether there is a route for a path
+    """
 
     def __init__(
         self,
@@ -37,11 +42,13 @@ class Identify:
         catalog: catalogs.Catalog,
         settings: options.Options,
         public_url: str,
+        is_known: Callable[[str], bool],
     ) -> None:
         self._tokens = tokens
         self._catalog = catalog
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
+        self._is_known = is_known
         # Not followed by characters of a longer host or port.
         self._addresses = re.compile(re.escape(public_url).encode() + rb'(?![\w.:-])')
         self._internal_url = (settings.internal_url or '').rstrip('/')
@@ -61,7 +68,7 @@ class Identify:
         context.service = req.path.split('/', 2)[1]
         context.public_url = self._base_url(req)
         resp.set_header('X-Openstack-Request-Id', context.request_id)
-        if self._is_public(req):
+        if self._is_public(req) or self._is_missing(req):
             return
         asking = self._caller_of(req)
         # Glance's policies do not name the role `service`.
@@ -76,7 +83,7 @@ class Identify:
     ) -> None:
         """Replace the public URL in the catalog by the base URL of the request."""
         context = req.context
-        if not self._by_request or context.service != 'identity':
+        if not self._by_request or context.service != IDENTITY:
             return
         if context.public_url not in (self._public_url, self._internal_url):
             body = resp.render_body()
@@ -90,6 +97,10 @@ class Identify:
         if req.path == LOGIN and req.method == 'POST':
             return True
         return PUBLIC.fullmatch(req.path) is not None and req.method in ('GET', 'HEAD')
+
+    def _is_missing(self, req: web.Request) -> bool:
+        """Return whether the request gets 404 without a token, as Keystone does it."""
+        return req.context.service == IDENTITY and not self._is_known(req.path)
 
     def _caller_of(self, req: web.Request) -> caller.Caller:
         user_id = req.get_header('X-User-Id') if self._noauth else None

@@ -127,6 +127,13 @@ class TokenTestCase(base.SimCloudTestCase):
         ):
             self.anyone.get(path, expect=status)
 
+    def test_paths_that_do_not_exist_need_no_token(self):
+        """Keystone answers 404 there; the other services ask for a token first."""
+        for path in ('/identity/v2.0', '/identity/v3/nosuch', '/identity/v3/users/1/nosuch'):
+            self.anyone.get(path, expect=404)
+        self.anyone.get('/identity/v3/users', expect=401)
+        self.anyone.get('/image/v2/nosuch', expect=401)
+
 
 class ExpiredTokenTestCase(base.SimCloudTestCase):
     OPTIONS = {'token_lifetime_s': -1, 'auth': 'noauth'}
