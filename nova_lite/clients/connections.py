@@ -5,7 +5,9 @@ plane. For the same reason cookies are neither kept nor sent.
 """
 
 from http import cookiejar
+import typing
 
+from keystoneauth1 import exceptions
 from keystoneauth1 import plugin
 from keystoneauth1 import session
 from oslo_config import cfg
@@ -47,6 +49,25 @@ class Plain(requests.Session):
         """
 
 
+class Session(session.Session):
+    """A session that refuses an identity service which wants a token for its versions.
+
+    keystoneauth1 would then ask the service for a token, and wait for a lock that it holds itself.
+    """
+
+    def request(
+        self, url: str, method: str, *args: typing.Any, **options: typing.Any
+    ) -> requests.Response:
+        """Send a request. Raise DiscoveryFailure where the versions of an identity need a token."""
+        try:
+            return super().request(url, method, *args, **options)
+        except exceptions.Unauthorized as error:
+            if method != 'GET' or options.get('authenticated') is not False:
+                raise
+            text = f'{url} answered {error.http_status} to a request for its versions'
+            raise exceptions.DiscoveryFailure(text) from error
+
+
 def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin) -> session.Session:
     """Return a keystoneauth1 session with connections for many threads.
 
@@ -57,7 +78,7 @@ def open_session(options: cfg.ConfigOpts.GroupAttr, auth: plugin.BaseAuthPlugin)
     for scheme in ('http://', 'https://'):
         plain.mount(scheme, transport)
     certificate = (options.certfile, options.keyfile) if options.keyfile else options.certfile
-    return session.Session(
+    return Session(
         auth=auth,
         session=plain,
         verify=not options.insecure and (options.cafile or True),

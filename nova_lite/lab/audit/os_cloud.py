@@ -5,7 +5,6 @@ import functools
 
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as auth_exceptions
-import openstack
 from openstack import exceptions as sdk_exceptions
 
 from nova_lite import exception
@@ -19,7 +18,7 @@ class BadCloud(exception.Invalid):
 def adapters(name: str) -> Callable[[str], adapter.Adapter]:
     """Return a function that returns the adapter of a type of service. Raise BadCloud."""
     try:
-        config = openstack.connect(cloud=name).config
+        config = client_connections.connect_any(name).config
         config.get_session()  # raises the errors of the settings
     except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise BadCloud(name=name, reason=str(error).rstrip('.')) from error

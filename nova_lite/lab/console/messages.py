@@ -1,5 +1,7 @@
 """Errors as commands print them: what is wrong, without the internals of libraries."""
 
+import re
+
 from nova_lite import exception
 
 # Their message is the reason after the name of a status of HTTP.
@@ -19,13 +21,30 @@ OF_OTHERS = {
     'requests': 'A service of the cloud does not answer',
     'yaml': 'A file is not YAML',
 }
+# What requests appends to a text about a connection, up to the end of the text.
+OF_REQUESTS = re.compile(r'(?:: )?(?:HTTPS?ConnectionPool|\(.Connection aborted).*', re.DOTALL)
+# Words within it that name the cause.
+CAUSE = re.compile(
+    r'\[Errno -?\d+\] ([\w ]+)|(timed out|CERTIFICATE_VERIFY_FAILED|closed connection)'
+)
 
 
 def of(error: Exception) -> str:
     """Return the text of an error, without the words that only the API needs."""
     if isinstance(error, WITH_STATUS) and type(error) in WITH_STATUS and 'reason' in error.kwargs:
-        return str(error.kwargs['reason'])
-    return str(error)
+        return of_clients(str(error.kwargs['reason']))
+    return of_clients(str(error))
+
+
+def of_clients(text: str) -> str:
+    """Return a text that may have the words of requests, with the cause in their place."""
+    found = OF_REQUESTS.search(text)
+    if found is None:
+        return text
+    named = CAUSE.search(found.group())
+    before = text[: found.start()].rstrip()
+    why = 'no answer' if named is None else (named[1] or named[2]).lower().replace('_', ' ')
+    return f'{before}: {why}' if before else why
 
 
 def cause(error: Exception) -> str:
@@ -43,19 +62,20 @@ def cause(error: Exception) -> str:
 
 def of_library(error: Exception) -> str | None:
     """Return the text of an error of the system or of a library; None for a defect of ours."""
-    if isinstance(error, OSError):
-        reason = error.strerror or str(error)
-        return f'{error.filename}: {reason}' if error.filename is not None else reason
     for each in type(error).__mro__:
         package = each.__module__.partition('.')[0]
         if package in OF_DATABASES:
             return f'A database of the cloud cannot be used: {_first_line(error)}'
         if package in OF_OTHERS:
             return f'{OF_OTHERS[package]}: {_first_line(error)}'
+    # Errors of requests are such errors, too.
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return f'{error.filename}: {reason}' if error.filename is not None else reason
     return None
 
 
 def _first_line(error: Exception) -> str:
     # The rest has the statement, its parameters and links.
-    line = str(error).strip().partition('\n')[0]
+    line = of_clients(str(error)).strip().partition('\n')[0]
     return line.partition(') ')[2] if line.startswith('(') and ') ' in line else line

@@ -3,11 +3,12 @@
 import typing
 
 from keystoneauth1 import adapter
-from keystoneauth1 import session
 from openstack import connection
 from openstack.config import cloud_region
 from openstack.config import loader
 import requests
+
+from nova_lite.clients import connections
 
 # The clouds of the administrator and of the user in clouds.yaml.
 ADMIN = 'nova-lite'
@@ -26,6 +27,15 @@ def connect(path: str, name: str = ADMIN, **options: typing.Any) -> connection.C
     return connection.Connection(config=config.get_one(name, **options))
 
 
+def connect_any(name: str | None) -> connection.Connection:
+    """Return a connection to a cloud that the environment describes, None for that of OS_*.
+
+    Raise ClientException of keystoneauth1, SDKException.
+    """
+    config = loader.OpenStackConfig(session_constructor=connections.Session)
+    return connection.Connection(config=config.get_one(name))
+
+
 def adapter_of(config: cloud_region.CloudRegion, kind: str) -> adapter.Adapter:
     """Return an adapter of a type of service. Adapters of the SDK have versions in their paths.
 
@@ -40,7 +50,7 @@ def adapter_of(config: cloud_region.CloudRegion, kind: str) -> adapter.Adapter:
     )
 
 
-class _Session(session.Session):
+class _Session(connections.Session):
     """A session that ignores the proxy and the passwords of the environment."""
 
     def __init__(self, **options: typing.Any) -> None:

@@ -16,6 +16,7 @@ from openstack import exceptions as sdk_exceptions
 import requests
 
 from nova_lite import exception
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import openrc
 from nova_lite.lab.launcher import os_variables
@@ -66,7 +67,7 @@ def connection(args: argparse.Namespace) -> openstack.connection.Connection:
     if is_ours:
         return client_connections.connect(openrc.clouds_yaml(cloud))
     try:
-        found = openstack.connect(cloud=args.os_cloud)
+        found = client_connections.connect_any(args.os_cloud)
         url = found.config.get_auth_args().get('auth_url')
     except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
         raise WrongUse(
@@ -99,7 +100,8 @@ class Cloud:
                 connect_retries=0,
             )
         except (auth_exceptions.ClientException, sdk_exceptions.SDKException) as error:
-            raise exception.Unavailable(service='Compute API', reason=str(error)) from error
+            reason = messages.of_clients(str(error))
+            raise exception.Unavailable(service='Compute API', reason=reason) from error
         if answer.status_code >= 400:
             raise Refused(answer.status_code, _message(answer))
         return answer

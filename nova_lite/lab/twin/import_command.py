@@ -9,6 +9,7 @@ from keystoneauth1 import exceptions as auth_exceptions
 import yaml
 
 from nova_lite import exception
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
@@ -18,6 +19,7 @@ from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import settings
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.twin import importing
+from nova_lite.terminal import plurals
 
 HEADER = '# A twin of a cloud, written by `nova-lite import`. `nova-lite up -f` starts it.\n'
 
@@ -46,8 +48,11 @@ def run(args: argparse.Namespace) -> None:
         return
     # It has the sizes and perhaps the names of the servers of others.
     layout.write(args.output, whole)
-    counts = f'{len(found["cells"][0]["hosts"])} hosts, {len(found.get("servers", ()))} servers'
-    print(f'{args.output}: {counts}. Start it with `nova-lite up -f {args.output} --name twin`.')
+    hosts = plurals.of(len(found['cells'][0]['hosts']), 'host')
+    servers = plurals.of(len(found.get('servers', ())), 'server')
+    print(
+        f'{args.output}: {hosts}, {servers}. Start it with `nova-lite up -f {args.output} --name twin`.'
+    )
 
 
 def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
@@ -64,8 +69,8 @@ def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
         reading = importing.Import(apis.Api(adapters), shown=args.names)
         return reading.read(), reading.notes
     except auth_exceptions.ClientException as error:
-        text = str(error).split('Unable to establish')[0].strip()
-        reason = f'{text} Correct its address, or start its services'
+        text = messages.of_clients(str(error)).rstrip('.')
+        reason = f'{text}. Correct its address, or start its services'
         raise exception.Unavailable(service='The cloud', reason=reason) from error
     except apis.Refused as error:
         if error.kwargs['status'] != http.HTTPStatus.FORBIDDEN:

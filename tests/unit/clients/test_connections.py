@@ -1,6 +1,10 @@
 """Headers of every request to a service, and values kept from the answers."""
 
+from keystoneauth1 import exceptions
+from keystoneauth1.identity import generic
+
 from nova_lite.clients import auth
+from nova_lite.clients import connections
 from nova_lite.clients import session
 from tests.fixtures import http
 from tests.unit.clients import base
@@ -32,6 +36,26 @@ class Moved:
             return [b'']
         start_response('200 OK', [('Content-Type', 'application/json')])
         return [b'{"is": "new"}']
+
+
+class Guarded:
+    """A WSGI application that wants a token for everything, and answers no login."""
+
+    def __call__(self, environ, start_response):
+        start_response('401 Unauthorized', [('Content-Type', 'application/json')])
+        return [b'{"error": {"code": 401, "message": "no", "title": "Unauthorized"}}']
+
+
+class DiscoveryTest(base.ClientTestCase):
+    def test_an_identity_service_that_wants_a_token_for_its_versions(self):
+        """The library would wait for ever for a lock that it holds. A login may still work."""
+        url = self.useFixture(http.Http({'/': Guarded()})).url
+        for path, error in (('', exceptions.DiscoveryFailure), ('/v3', exceptions.Unauthorized)):
+            login = generic.Password(
+                f'{url}{path}', 'me', password='x', user_domain_id='d', project_name='p',
+                project_domain_id='d',
+            )  # fmt: skip
+            self.assertRaises(error, connections.Session(auth=login).get_token)
 
 
 class PlainTest(base.ClientTestCase):
