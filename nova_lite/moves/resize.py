@@ -51,7 +51,10 @@ EVENTS = ('conductor_migrate_server', 'cold_migrate')
 # A name for a cell other than the server's, to list the steps of a move between cells.
 ANOTHER = '00000000-0000-0000-0000-000000000000'
 # The kinds that may go to another cell.
-ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
+PREFIX = 'cross-cell-'
+ACROSS = (f'{PREFIX}resize', f'{PREFIX}migrate')
+# The id of the step whose result says where the server goes.
+CHOSEN = steps.CHOOSE
 
 
 class Arguments(scopes.Arguments):

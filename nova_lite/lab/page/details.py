@@ -20,6 +20,7 @@ from nova_lite.lab.page import host_parts
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
 from nova_lite.lab.page import server_details
+from nova_lite.lab.timeline import saga_states
 from nova_lite.lab.timeline import story
 
 # Most that an answer lists; `more` says whether there are others.
@@ -139,7 +140,7 @@ class Source:
         """Return the timeline of a saga: when and where each step ran. Raise SagaNotFound."""
         row = self._reader.api_db.read(sagas.get, uuid)
         name = self._names([row.instance_uuid]).get(row.instance_uuid, row.instance_uuid)
-        title = f'{row.kind} of {name}'
+        title = f'{saga_states.kind_of(row)} of {name}'
         found = self._reader.api_db.read(story.read, uuid, title=title)
         values = dataclasses.asdict(found)
         bars = [
@@ -188,6 +189,6 @@ def _sagas_of(connection: sa.Connection, uuid: str) -> list[Json]:
         .limit(MOST)
     )
     return [
-        {'uuid': row.uuid, 'kind': row.kind, 'state': document.saga_state(row)}
+        {'uuid': row.uuid, 'kind': saga_states.kind_of(row), 'state': document.saga_state(row)}
         for row in connection.execute(query)
     ]

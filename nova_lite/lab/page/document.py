@@ -14,6 +14,7 @@ from nova_lite import cells as cells_module
 from nova_lite import states
 from nova_lite.lab.page import placement_rows
 from nova_lite.lab.page import reading as reading_module
+from nova_lite.lab.timeline import saga_states
 from nova_lite.lab.timeline import story
 from nova_lite.moves import kinds
 from nova_lite.moves import places
@@ -238,7 +239,7 @@ def _saga(row: typing.Any, name: str | None) -> Json:
     mark = _mark(row)
     return {
         'uuid': row.uuid,
-        'kind': row.kind,
+        'kind': saga_states.kind_of(row),
         'server': row.instance_uuid,
         'name': name,
         'state': saga_state(row),

@@ -17,6 +17,7 @@ from nova_lite.lab.console import output
 from nova_lite.lab.timeline import saga_rows
 from nova_lite.lab.timeline import saga_states
 from nova_lite.moves import kinds
+from nova_lite.moves import resize
 from nova_lite.saga import breakpoints
 from nova_lite.saga import journal
 from nova_lite.terminal import text_tables
@@ -30,6 +31,7 @@ SECRET, MARK = ('user_data',), '***'
 COLUMNS = (
     'uuid',
     'kind',
+    'crosses',
     'instance_uuid',
     'server',
     'state',
@@ -81,12 +83,18 @@ def _show_list(found: Sequence[Shown]) -> None:
                 each['uuid'][:SHORT],
                 saga_states.age(datetime.datetime.fromisoformat(each['created_at']), now),
                 each['server'] or each['instance_uuid'][:SHORT],
-                each['kind'],
+                _kind(each),
                 each['status'],
             )
             for each in found
         ],
     )
+
+
+def _kind(shown: Shown) -> str:
+    """Return the kind for people: without `cross-cell-` for a move that stays in its cell."""
+    kind: str = shown['kind']
+    return kind.removeprefix(resize.PREFIX) if shown['crosses'] is False else kind
 
 
 def find(database: transactions.Database, text: str) -> str:
@@ -171,6 +179,7 @@ def _saga(row: db_rows.Row, events: Sequence[db_rows.Row], names: dict[str, str]
     """Return a saga in JSON's terms. events: of its journal; names: {uuid: name} of servers"""
     mark = breakpoint_rows.mark_of(row)
     more = {
+        'crosses': saga_states.crosses(row),
         'server': names.get(row.instance_uuid),
         'status': saga_states.text_of(row, events),
         'stopped': breakpoints.place(mark) if mark else None,

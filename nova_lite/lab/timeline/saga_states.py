@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 import datetime
+import typing
 
 from nova_lite.db import rows as db_rows
 from nova_lite.db.api import breakpoints as breakpoint_rows
+from nova_lite.moves import resize
+from nova_lite.moves.parts import cross_cell
 from nova_lite.saga import breakpoints
 from nova_lite.saga import journal
+from nova_lite.saga import step
 
 # Notes of the journal that say why a saga is parked.
 PARKING = ('waits', 'retries', 'yields', 'queued', 'stopping', 'unknown')
@@ -32,6 +36,22 @@ def text_of(saga: db_rows.Row, events: Sequence[db_rows.Row]) -> str:
     why = found[-1].detail or found[-1].what if found else None
     step = saga.waits_on or saga.step
     return f'waits{f" in {undo}{step}" if step else ""}{f": {why}" if why else ""}'
+
+
+def crosses(saga: typing.Any) -> bool | None:
+    """Return whether a move goes to another cell; None where it has chosen no host yet.
+
+    None also for a kind that stays in the cell. saga: row with kind and data
+    """
+    if saga.kind not in resize.ACROSS or resize.CHOSEN not in saga.data:
+        return None
+    return str(cross_cell.SPAWN) in saga.data.get(step.PLAN, {}).get('steps', ())
+
+
+def kind_of(saga: typing.Any) -> str:
+    """Return the kind for people: without `cross-cell-` for a move that stays in its cell."""
+    kind: str = saga.kind
+    return kind.removeprefix(resize.PREFIX) if crosses(saga) is False else kind
 
 
 def _outcome(end: str, saga: db_rows.Row) -> str:

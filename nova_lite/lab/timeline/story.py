@@ -18,6 +18,7 @@ from nova_lite.db.api import breakpoints as breakpoint_rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import sagas
+from nova_lite.lab.timeline import saga_states
 from nova_lite.moves import kinds
 from nova_lite.moves import places
 from nova_lite.saga import breakpoints
@@ -108,7 +109,7 @@ def read(
     killed = None if killed_at is None else (killed_at - row.created_at).total_seconds()
     return Story(
         uuid=row.uuid,
-        title=title or f'{row.kind} of server {row.instance_uuid}',
+        title=title or f'{saga_states.kind_of(row)} of server {row.instance_uuid}',
         state=_state(row),
         source=ends[places.SOURCE][1],
         dest=ends[places.DEST][1],

@@ -11,7 +11,10 @@ import testtools
 from nova_lite import runtime
 from nova_lite.lab.timeline import listing
 from nova_lite.lab.timeline import saga_states
+from nova_lite.moves import resize
+from nova_lite.moves.parts import cross_cell
 from nova_lite.saga import journal
+from nova_lite.saga import step
 
 DEFAULTS = {
     'uuid': '3f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10',
@@ -65,6 +68,20 @@ class SagaStatesTest(testtools.TestCase):
             found = saga_states.text_of(saga, [Event(*each) for each in events])
             self.assertEqual(text, found)
 
+    def test_kinds(self):
+        """A move that has chosen a host of its own cell is shown as a move within the cell."""
+        chosen, across = {resize.CHOSEN: {}}, [str(cross_cell.SPAWN)]
+        for kind, data, crosses, shown in (
+            ('cross-cell-migrate', {}, None, 'cross-cell-migrate'),
+            ('cross-cell-resize', {**chosen, step.PLAN: {'steps': across}}, True, None),
+            ('cross-cell-resize', {**chosen, step.PLAN: {'steps': ['x']}}, False, 'resize'),
+            ('cross-cell-migrate', {**chosen, step.PLAN: {'steps': []}}, False, 'migrate'),
+            ('live-migration', {**chosen, step.PLAN: {'steps': []}}, None, 'live-migration'),
+        ):
+            saga = Saga(**{**DEFAULTS, 'kind': kind, 'data': data})
+            self.assertEqual(crosses, saga_states.crosses(saga))
+            self.assertEqual(shown or kind, saga_states.kind_of(saga))
+
     def test_ages(self):
         now = DEFAULTS['created_at']
         for seconds, text in AGES:
@@ -75,6 +92,7 @@ class SagaStatesTest(testtools.TestCase):
         """The widest kind, a long name and a long state take further lines, not columns."""
         shown = {
             **DEFAULTS,
+            'crosses': True,
             'server': 'a-server-with-a-long-name',
             'status': 'waits in claim-on-destination: cell1-host3 works',
             'created_at': runtime.now().isoformat(),
