@@ -161,9 +161,16 @@ class TwinTest(Base):
         self.assertIn('--live-migration --host b-1 --wait', plan['commands'][1])
         code, plan = self.twin(self.cloud, 'rebalance')
         self.assertEqual(0, code)
-        code, _out, errors = run('twin', 'drain', 'a-3', '--state-dir', self.cloud)
-        self.assertEqual(2, code)
-        self.assertIn('The cloud has no host a-3. It has: a-1, a-2, b-1, b-2', errors)
+        for words, text in (
+            ('drain a-3', 'The cloud has no host a-3. It has: a-1, a-2, b-1, b-2'),
+            ('survives --zone c', 'The cloud has no zone c. It has: a, b'),
+            ('fit small', 'The cloud has no flavor small. It has: big, wide'),
+        ):
+            code, _out, errors = run('twin', *words.split(), '--state-dir', self.cloud)
+            self.assertEqual(2, code)
+            self.assertIn(text, errors)
+            # No copy was started.
+            self.assertNotIn('Starting', errors)
         cloud = client_connections.connect(os.path.join(self.cloud, 'clouds.yaml'))
         hosts = {each.name: each.compute_host for each in cloud.compute.servers(all_projects=True)}
         self.assertEqual(('a-1', 'b-1'), (hosts['first'], hosts['asleep']))

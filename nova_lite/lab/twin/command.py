@@ -8,9 +8,11 @@ import shlex
 
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import fits
+from nova_lite.lab.twin import known_names
 from nova_lite.lab.twin import model as models
 from nova_lite.lab.twin import moves
 from nova_lite.lab.twin import survival
+from nova_lite.terminal import plurals
 from nova_lite.terminal import text_tables
 
 # Names of servers in a line.
@@ -19,6 +21,7 @@ SHOWN = 3
 
 def fit(args: argparse.Namespace) -> int:
     """Show where servers of a flavor go. Return 1 if not all of them get a host."""
+    known_names.require(args.state_dir, flavor=args.flavor)
     with models.of(args.state_dir) as model:
         found = fits.find(model, args.flavor, args.count)
     if args.json:
@@ -26,7 +29,9 @@ def fit(args: argparse.Namespace) -> int:
         print(json.dumps({**document, 'hosts': found.hosts, 'refused': found.refused}, indent=1))
     else:
         text_tables.show(('Host', 'Servers'), list(found.hosts.items()))
-        print(f'{found.placed} of {found.asked} servers of {found.flavor} get a host.')
+        servers = plurals.of(found.asked, 'server')
+        verb = 'gets' if found.asked == 1 else 'get'
+        print(f'{found.placed} of {servers} of {found.flavor} {verb} a host.')
         if found.refused:
             text = ', '.join(f'{stage} {count}' for stage, count in found.refused.items())
             print(f'Hosts that were refused for the next server: {text}.')
@@ -35,12 +40,11 @@ def fit(args: argparse.Namespace) -> int:
 
 def survives(args: argparse.Namespace) -> int:
     """Show what may fail. Return 1 if servers of a loss have no host."""
+    known_names.require(args.state_dir, hosts=args.host or (), zones=args.zone or ())
     with models.of(args.state_dir) as model:
         if args.zone:
             found = survival.of_zones(model, args.zone)
         elif args.host:
-            for host in args.host:
-                model.require_host(host)
             found = [survival.of_hosts(model, ', '.join(args.host), args.host)]
         elif args.zones:
             found = survival.of_zones(model, model.zones())
@@ -68,6 +72,7 @@ def _row(loss: survival.Loss) -> Sequence[object]:
 
 def drain(args: argparse.Namespace) -> int:
     """Show the plan of a drain. Return 1 if servers have no place."""
+    known_names.require(args.state_dir, hosts=[args.host])
     with models.of(args.state_dir) as model:
         found = moves.drain(model, args.host, _rates(args))
         per_host = model.copies_per_host
@@ -134,8 +139,10 @@ def _show(
     ]
     text_tables.show(('Server', 'How', 'MiB', 'To', 'Seconds'), rows)
     stay = len(found) - len(going)
-    text = f'{len(going)} moves, {args.parallel} at a time, take {_duration(predicted)} s'
-    print(f'{text}; {stay} servers have no place.' if stay else f'{text}.')
+    moves_, take = plurals.of(len(going), 'move'), 'takes' if len(going) == 1 else 'take'
+    text = f'{moves_}, {args.parallel} at a time, {take} {_duration(predicted)} s'
+    without = f'{plurals.of(stay, "server")} {"has" if stay == 1 else "have"} no place'
+    print(f'{text}; {without}.' if stay else f'{text}.')
     print('\n'.join(commands))
 
 

@@ -23,6 +23,7 @@ from nova_lite.lab.twin import flavors as flavors_
 from nova_lite.lab.twin import hosts as hosts_
 from nova_lite.lab.twin import names as names_
 from nova_lite.lab.twin import zones
+from nova_lite.terminal import plurals
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 # The first microversion that shows policies of groups with their rules.
@@ -142,12 +143,14 @@ class Import:
                 entry['group'] = members[row['id']]
             found.append(entry)
         if elsewhere:
-            self.notes.append(f'{elsewhere} servers without a host of the twin')
+            self.notes.append(f'{plurals.of(elsewhere, "server")} without a host of the twin')
         if active:
             self.notes.append(
                 f'states other than ACTIVE and SHUTOFF: servers that have them ({active}) are ACTIVE'
             )
-        self.notes += [f'{count} servers {why}' for why, count in sorted(left.items())]
+        self.notes += [
+            f'{plurals.of(count, "server")} {why}' for why, count in sorted(left.items())
+        ]
         return found
 
     def _entry(self, row: Json, flavor: str, zoned: Container[str]) -> Json:

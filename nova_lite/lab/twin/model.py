@@ -25,7 +25,6 @@ from nova_lite.clients import auth
 from nova_lite.clients import holdings
 from nova_lite.clients import placement as placements
 from nova_lite.daemons.wsgi import server
-from nova_lite.db.api import flavors as api_flavors
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import instances
 from nova_lite.lab.console import interrupts
@@ -37,6 +36,7 @@ from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.replay import cluster
 from nova_lite.lab.replay import decider
 from nova_lite.lab.replay import tracked_hosts
+from nova_lite.lab.twin import known_names
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import candidates
@@ -44,8 +44,6 @@ from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 
 PROJECT = USER = 'twin'
-SHOWN, MOST_FLAVORS = 8, 10_000
-
 
 # Groups of options that make a cloud use services outside of it.
 OUTSIDE = (
@@ -59,10 +57,6 @@ class UsesOthers(exception.Invalid):
         'The cloud has options of services outside of it ([%(groups)s]), in which a copy would write. '
         'Only clouds with services of their own can be copied.'
     )
-
-
-class UnknownName(exception.Invalid):
-    msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,10 +130,8 @@ class Model:
         self._undo: list[Callable[[], object]] = []
 
     def hosts_of(self, zone: str | None = None) -> list[str]:
-        """Return the names of the hosts, of all zones or of one. Raise UnknownName."""
+        """Return the names of the hosts, of all zones or of one."""
         found = {state.host: self._zone_of(state) for state in self.states}
-        if zone is not None and zone not in found.values():
-            raise UnknownName(kind='zone', name=zone, known=', '.join(sorted(set(found.values()))))
         return [host for host, its in found.items() if zone in (None, its)]
 
     def zones(self) -> list[str]:
@@ -149,19 +141,10 @@ class Model:
     def _zone_of(self, state: hosts.HostState) -> str:
         return hosts.zone_of(state) or self._world.conf.default_availability_zone
 
-    def require_host(self, host: str) -> None:
-        """Raise UnknownName unless there is a host."""
-        known = self.hosts_of()
-        if host not in known:
-            raise UnknownName(kind='host', name=host, known=_listed(known))
-
     def flavor(self, name: str) -> flavors.Flavor:
         """Return a flavor by its name or id. Raise UnknownName."""
-        found = self._world.cells.api_db.read(api_flavors.page, (), limit=MOST_FLAVORS)
-        for row in found:
-            if name in (row.name, row.flavorid):
-                return flavors.Flavor(**create_flavor.as_dict(row))
-        raise UnknownName(kind='flavor', name=name, known=_listed([row.name for row in found]))
+        found = known_names.find_flavor(self._world.cells.api_db, name)
+        return flavors.Flavor(**create_flavor.as_dict(found))
 
     @property
     def states(self) -> list[hosts.HostState]:
@@ -251,11 +234,6 @@ class Model:
         """Forget all decisions since the last `undo`."""
         while self._undo:
             self._undo.pop()()
-
-
-def _listed(names: list[str]) -> str:
-    more = f' and {len(names) - SHOWN} others' if len(names) > SHOWN else ''
-    return ', '.join(names[:SHOWN]) + more
 
 
 def _servers(cells: deployment.Cells, state: hosts.HostState) -> list[Server]:

@@ -43,8 +43,7 @@ class Move:
 
 
 def drain(model: models.Model, host: str, rates: copying.Rates) -> list[Move]:
-    """Return the moves of all servers off a host, the largest first. Raise UnknownName."""
-    model.require_host(host)
+    """Return the moves of all servers off a host, the largest first."""
     behaviour = profile.load(model.profile)
     found = []
     for server in model.on(host):

@@ -41,5 +41,5 @@ def of_each_host(model: models.Model) -> list[Loss]:
 
 
 def of_zones(model: models.Model, zones: Collection[str]) -> list[Loss]:
-    """Return the loss of each of some availability zones. Raise UnknownName."""
+    """Return the loss of each of some availability zones."""
     return [of_hosts(model, zone, model.hosts_of(zone)) for zone in zones]

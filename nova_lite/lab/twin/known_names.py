@@ -1,0 +1,60 @@
+"""Names that the commands `nova-lite twin` get, checked before a copy of the cloud starts."""
+
+from collections.abc import Collection
+
+from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db import transactions
+from nova_lite.db.api import aggregates
+from nova_lite.db.api import flavors
+from nova_lite.db.api import host_mappings
+from nova_lite.lab.launcher import state_dir
+
+SHOWN, MOST_FLAVORS = 8, 10_000
+
+
+class UnknownName(exception.Invalid):
+    msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
+
+
+def require(
+    directory: str,
+    *,
+    flavor: str | None = None,
+    hosts: Collection[str] = (),
+    zones: Collection[str] = (),
+) -> None:
+    """Raise UnknownName unless the cloud in a state directory has a flavor, hosts and zones.
+
+    flavor: name or id
+    """
+    conf = state_dir.control_conf(directory)
+    database = transactions.Database(conf.api_database.connection)
+    if flavor is not None:
+        find_flavor(database, flavor)
+    known = [row.host for row in database.read(host_mappings.every)]
+    _require('host', hosts, known)
+    if zones:
+        zoned = database.read(aggregates.zones)
+        default = conf.default_availability_zone
+        _require('zone', zones, sorted({zoned.get(host, default) for host in known}))
+
+
+def _require(kind: str, names: Collection[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownName(kind=kind, name=name, known=_listed(known))
+
+
+def find_flavor(database: transactions.Database, name: str) -> rows.Row:
+    """Return the row of a flavor by its name or id. Raise UnknownName."""
+    found = database.read(flavors.page, (), limit=MOST_FLAVORS)
+    for row in found:
+        if name in (row.name, row.flavorid):
+            return row
+    raise UnknownName(kind='flavor', name=name, known=_listed([row.name for row in found]))
+
+
+def _listed(names: list[str]) -> str:
+    more = f' and {len(names) - SHOWN} others' if len(names) > SHOWN else ''
+    return ', '.join(names[:SHOWN]) + more
