@@ -124,12 +124,16 @@ def _on_http_error(req: web.Request, resp: falcon.Response, error: falcon.HTTPEr
     _answer(req, resp, faults.of_status(error.status_code, error.description or error.title))
 
 
-def _fill(db: databases.Database, settings: settings_module.Options) -> None:
-    with contextlib.ExitStack() as undo:
-        undo.callback(db.close)
-        db.create_tables()
-        seed.seed(db, settings)
-        undo.pop_all()
+def _open(database: str, settings: settings_module.Options, is_new: bool) -> databases.Database:
+    """Return a database. is_new: whether tables and contents may be missing"""
+    db = databases.Database(database)
+    if is_new:
+        with contextlib.ExitStack() as undo:
+            undo.callback(db.close)
+            db.create_tables()
+            seed.seed(db, settings)
+            undo.pop_all()
+    return db
 
 
 def make_app(
@@ -148,9 +152,7 @@ def make_app(
     """
     settings = settings_module.make(options)
     public_url = public_url.rstrip('/')
-    db = databases.Database(database)
-    if is_new:
-        _fill(db, settings)
+    db = _open(database, settings, is_new)
     catalog = catalogs.Catalog(
         public_url,
         region=settings.region,
@@ -168,9 +170,7 @@ def make_app(
         identity_of = functools.partial(tokens.headers_of, *EVENT_SENDER)
         notices = external_events.Events(catalog.compute_url, identity_of)
     router = routing.Router()
-    identify = middleware.Identify(
-        tokens, catalog, settings, public_url, is_known=lambda path: router.find(path) is not None
-    )
+    identify = middleware.Identify(tokens, catalog, settings, public_url=public_url, routes=router)
     app = _bare(router, identify)
     identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
     image.add(app, db)

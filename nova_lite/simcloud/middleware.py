@@ -4,7 +4,6 @@ Requests carry a token of our own identity service. With auth 'noauth', the head
 keystonemiddleware would set are believed as well.
 """
 
-from collections.abc import Callable
 import dataclasses
 import re
 
@@ -14,6 +13,7 @@ from nova_lite import runtime
 from nova_lite.simcloud import caller
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import options
+from nova_lite.simcloud import routing
 from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import access_rules
 from nova_lite.simcloud.identity import catalog as catalogs
@@ -33,7 +33,7 @@ REFUSED = 'The request you have made requires authentication.'
 class Identify:
     """Sets req.context: request_id, service, public_url and caller.
 
-    is_known: whether there is a route for a path
+    routes: those of the services
     """
 
     def __init__(
@@ -41,14 +41,15 @@ class Identify:
         tokens: token_store.Tokens,
         catalog: catalogs.Catalog,
         settings: options.Options,
+        *,
         public_url: str,
-        is_known: Callable[[str], bool],
+        routes: routing.Router,
     ) -> None:
         self._tokens = tokens
         self._catalog = catalog
         self._noauth = settings.auth == options.NOAUTH
         self._public_url = public_url
-        self._is_known = is_known
+        self._routes = routes
         # Not followed by characters of a longer host or port.
         self._addresses = re.compile(re.escape(public_url).encode() + rb'(?![\w.:-])')
         self._internal_url = (settings.internal_url or '').rstrip('/')
@@ -100,7 +101,7 @@ class Identify:
 
     def _is_missing(self, req: web.Request) -> bool:
         """Return whether the request gets 404 without a token, as Keystone does it."""
-        return req.context.service == IDENTITY and not self._is_known(req.path)
+        return req.context.service == IDENTITY and self._routes.find(req.path) is None
 
     def _caller_of(self, req: web.Request) -> caller.Caller:
         user_id = req.get_header('X-User-Id') if self._noauth else None

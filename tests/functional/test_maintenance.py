@@ -275,7 +275,7 @@ class ProcessTest(HostTestCase):
         server = self.cloud.boot('web', host=HOST)
         argv = ('drain-host', HOST, '--poll', '0.1')
         shown = self.terminal('n', *argv, code=1)
-        self.assertIn(f'Disable {HOST} and move 1 servers? [y/N]', shown)
+        self.assertIn(f'Disable {HOST} and move 1 server? [y/N]', shown)
         self.assertIn('Nothing was changed', shown)
         self.assertEqual('enabled', self.stage.service(HOST)['status'])
         shown = self.terminal('y', *argv, code=0)

@@ -13,6 +13,7 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.timeline import page
+from nova_lite.terminal import plurals
 from nova_lite.terminal import progress_display
 
 TITLE = 'How servers changed cells'
@@ -59,7 +60,8 @@ def play(names: Iterable[str], *, html: str | None = None, debug: bool = False) 
                 scenes.SCENES[name](presenter)
             if html:
                 page.write(html, TITLE, presenter.stories)
-                presenter.say(f'{html} shows the timelines of {len(presenter.stories)} moves')
+                moves = plurals.of(len(presenter.stories), 'move')
+                presenter.say(f'{html} shows the timelines of {moves}')
             _verify(presenter, directory)
         finally:
             cloud.stop()

@@ -31,6 +31,7 @@ from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.lab.launcher.cloud_file import starting
+from nova_lite.terminal import plurals
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
 
@@ -148,10 +149,13 @@ def _say(text: str) -> None:
 
 def _start(cloud: make.Cloud, fresh: bool, described: file_settings.Described | None) -> None:
     settings = cloud.places.settings
-    hosts = f'{options.written(settings.hosts)} hosts'
     if isinstance(settings.hosts, int):
-        hosts += ' each'
-    title = f'Starting {settings.cells} cells with {hosts} in {cloud.places.root}'
+        each = ' each' if settings.cells > 1 else ''
+        hosts = f'{plurals.of(settings.hosts, "host")}{each}'
+    else:
+        hosts = f'{options.written(settings.hosts)} hosts'
+    cells = plurals.of(settings.cells, 'cell')
+    title = f'Starting {cells} with {hosts} in {cloud.places.root}'
     with progress_display.Steps(title) as steps:
         if described is None:
             cloud.start(fresh=fresh, progress=steps.begin)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from nova_lite.terminal import plurals
+
 
 def cell_name(number: int) -> str:
     """Return the name of a cell. number: 1 of the first cell"""
@@ -17,7 +19,8 @@ def counts(hosts: int | Sequence[int], cells: int) -> tuple[int, ...]:
         return (hosts,) * max(cells, 1)
     if len(hosts) != cells:
         raise ValueError(
-            f'--hosts has {len(hosts)} numbers for {cells} cells; give one for each cell'
+            f'--hosts has {plurals.of(len(hosts), "number")} for {plurals.of(cells, "cell")}; '
+            'give one for each cell'
         )
     return tuple(hosts)
 

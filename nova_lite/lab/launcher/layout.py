@@ -29,6 +29,7 @@ from nova_lite.lab.launcher import kept_files
 from nova_lite.lab.launcher import lock as lock_module
 from nova_lite.lab.launcher import state_dir
 from nova_lite.rpc import transport
+from nova_lite.terminal import plurals
 from nova_lite.virt.sim import profile
 
 PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
@@ -116,7 +117,7 @@ class Settings:
             )
         if len(self.bus) > 1 and len(self.bus) != self.cells + 1:
             raise ValueError(
-                f'{self.cells} cells need {self.cells + 1} --bus URLs, the '
+                f'{plurals.of(self.cells, "cell")} {"needs" if self.cells == 1 else "need"} {self.cells + 1} --bus URLs, the '
                 f'first for the top; there are {len(self.bus)}'
             )
 

@@ -26,6 +26,7 @@ from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import lacking
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import lock
+from nova_lite.terminal import plurals
 from nova_lite.virt.sim import profile
 
 DATABASES = ('mysql+pymysql', 'mariadb+pymysql', 'postgresql+psycopg')
@@ -100,7 +101,7 @@ def check_profile(settings: layout.Settings) -> None:
     for cell, named in names.items():
         if len(named) > known.get(cell, 0):
             raise ValueError(
-                f'--profile {source} names {len(named)} hosts of {cell}, and the cloud has '
+                f'--profile {source} names {plurals.of(len(named), "host")} of {cell}, and the cloud has '
                 f'{known.get(cell, 0)} there: correct names in the profile, --cells or --hosts'
             )
 

@@ -25,6 +25,7 @@ from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import first_flavors
 from nova_lite.lab.launcher import layout
 from nova_lite.lifecycle import discovery
+from nova_lite.terminal import plurals
 
 WAIT_S = 60
 LOOK_S = 0.1
@@ -152,6 +153,6 @@ def _wait(
         if is_late:
             raise exception.Unavailable(
                 service='The cloud',
-                reason=f'{len(missing)} hosts {what}, for example {min(missing)}',
+                reason=f'{plurals.of(len(missing), "host")} {what}, for example {min(missing)}',
             )
         runtime.sleep(look_s)

@@ -7,6 +7,7 @@ from nova_lite import runtime
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import leaving
 from nova_lite.lab.maintenance import plan
+from nova_lite.terminal import plurals
 
 # Prefix of the disabled reason of a drained host.
 MARK = 'drain'
@@ -25,7 +26,7 @@ def drain(args: argparse.Namespace) -> int:
     if args.plan:
         return run.only_plan(entries)
     count = sum(entry.is_work for entry in entries)
-    if not run.consent(f'Disable {args.host} and move {count} servers?'):
+    if not run.consent(f'Disable {args.host} and move {plurals.of(count, "server")}?'):
         return 1
     _disable(run)
     # Servers that were being built when the service was disabled may be on the host now.

@@ -5,6 +5,7 @@ import argparse
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.maintenance import leaving
 from nova_lite.lab.maintenance import plan
+from nova_lite.terminal import plurals
 
 
 def evacuate(args: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def evacuate(args: argparse.Namespace) -> int:
     count = sum(entry.is_work for entry in entries)
     force = args.force_down and not run.service['forced_down']
     first = f'Force {args.host} down and evacuate' if force else 'Evacuate'
-    if not run.consent(f'{first} {count} servers?'):
+    if not run.consent(f'{first} {plurals.of(count, "server")}?'):
         return 1
     if force:
         run.service = run.cloud.change_service(run.service, forced_down=True)

@@ -23,6 +23,7 @@ from nova_lite.lab.launcher.cloud_file import starting
 from nova_lite.lab.replay import tracked_hosts
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import manager as scheduler_manager
+from nova_lite.terminal import plurals
 from nova_lite.terminal import progress_display
 
 LIMIT = 'max_placement_results'
@@ -102,7 +103,8 @@ def running(wanted: Wanted, clock: typing.Any = None) -> Iterator[embedded.Embed
         starting.prepare(cloud.places, described)
     make.log_to_file(cloud.places.path('log', 'nova-lite.log'), False)
     hosts = sum(host_names.counts(wanted.settings.hosts, wanted.settings.cells))
-    title = f'Starting a cloud: {wanted.settings.cells} cells, {hosts} simulated hosts'
+    cells = plurals.of(wanted.settings.cells, 'cell')
+    title = f'Starting a cloud: {cells}, {plurals.of(hosts, "simulated host")}'
     try:
         with progress_display.Steps(title, stream=sys.stderr) as steps:
             fill = None

@@ -7,6 +7,7 @@ import typing
 
 from nova_lite.lab.replay import charts
 from nova_lite.lab.replay import results
+from nova_lite.terminal import plurals
 
 NAME, FIGURES = 'report.html', 'figures'
 PAGE = """<!doctype html>
@@ -99,8 +100,8 @@ def about(found: Json) -> str:
     """Return the conditions of a study in one line."""
     study = found['study']
     return (
-        f'{study["arrivals"]:,} requests to {study["hosts"]:,} hosts in {study["cells"]} '
-        f'cell{"s" if study["cells"] > 1 else ""}, profile {study["profile"]}, seed {study["seed"]}; '
+        f'{study["arrivals"]:,} requests to {study["hosts"]:,} hosts in '
+        f'{plurals.of(study["cells"], "cell")}, profile {study["profile"]}, seed {study["seed"]}; '
         f'nova-lite {found["nova_lite"]}, placement {found["placement"]}'
     )
 

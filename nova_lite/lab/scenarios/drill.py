@@ -9,6 +9,7 @@ import typing
 from nova_lite import exception
 from nova_lite.lab.console import arguments
 from nova_lite.lab.scenarios import schema
+from nova_lite.terminal import plurals
 from nova_lite.virt.sim import strict_yaml
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -84,8 +85,8 @@ class Drill:
         cells = list(dict.fromkeys(self.hosts.values()))
         counts = [list(self.hosts.values()).count(cell) for cell in cells]
         if len(cells) == 1:
-            return f'1 cell with {_hosts(counts[0])} without servers'
-        each = ' and '.join(map(_hosts, dict.fromkeys(counts)))
+            return f'1 cell with {plurals.of(counts[0], "host")} without servers'
+        each = ' and '.join(plurals.of(count, 'host') for count in dict.fromkeys(counts))
         return f'{len(cells)} cells with {each}{" each" * (len(set(counts)) == 1)} without servers'
 
     @property
@@ -126,10 +127,6 @@ def parse(name: str, text: str) -> Drill:
             raise WrongDrill(name=name, reason=f'no step before the last is {exam.after!r}')
     plain = {key: _plain(value) for key, value in found.items()}
     return Drill(name=name, steps=steps, exam=exam, **plain)
-
-
-def _hosts(count: int) -> str:
-    return f'{count} {"host" if count == 1 else "hosts"}'
 
 
 def _step(entry: Json) -> Step:

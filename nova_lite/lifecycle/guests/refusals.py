@@ -228,7 +228,7 @@ class PciRequestAliasNotDefined(exception.Invalid):
 class PciAliasCountInvalid(exception.Invalid):
     """Nova fails with 500 here."""
 
-    msg = "Invalid flavor extra spec. Error: '%(alias)s' is not of the form NAME:COUNT"
+    msg = "Invalid flavor extra spec. Error: '%(alias)s' is not of the form NAME:COUNT, where COUNT has at most 9 digits"
 
 
 class InvalidPCINUMAAffinity(exception.Invalid):

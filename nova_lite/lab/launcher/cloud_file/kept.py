@@ -19,6 +19,7 @@ from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import hosts
 from nova_lite.lab.launcher.cloud_file import schema as schemas
 from nova_lite.lab.launcher.cloud_file import schema_errors
+from nova_lite.terminal import plurals
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 FILE = 'described.json'
@@ -116,10 +117,10 @@ def _differences(
         counts = hosts.counts(document.value)
         known = host_names.counts(shaped['hosts'], shaped['cells'])
         if len(counts) < len(known):
-            yield ('cells',), f'{len(counts)} cells', f'{len(known)} cells'
+            yield ('cells',), plurals.of(len(counts), 'cell'), plurals.of(len(known), 'cell')
         for index, (now, then) in enumerate(zip(counts, known, strict=False)):
             if now < then:
-                yield ('cells', index, 'hosts'), f'{now} hosts', f'{then} hosts'
+                yield ('cells', index, 'hosts'), plurals.of(now, 'host'), plurals.of(then, 'host')
     for name in schemas.OBJECTS:
         yield from _different(document.value.get(name), before.get(name), (name,))
 

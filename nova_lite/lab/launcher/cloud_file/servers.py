@@ -8,6 +8,7 @@ import typing
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.terminal import plurals
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 ACTIVE, SHUTOFF, ERROR = 'ACTIVE', 'SHUTOFF', 'ERROR'
@@ -109,7 +110,8 @@ def wait(api: apis.Api, wanted: dict[str, str]) -> None:
             pause_s = LOOK_S + len(missing) / LOOKED_AT
             waited = 0.0 if reached else waited + pause_s
             if waited > PATIENCE_S:
-                reason = f'{len(missing)} servers did not reach their status within {PATIENCE_S} s'
+                servers = plurals.of(len(missing), 'server')
+                reason = f'{servers} did not reach the expected status within {PATIENCE_S} s'
                 raise Failed(reason=reason)
             runtime.sleep(pause_s)
 
