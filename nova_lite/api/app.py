@@ -25,6 +25,7 @@ class App:
     api_db: Database; cells: Cells; policy: Enforcer
     image, network, volume, share, placement: clients of the neighbours
     identity: the client of Keystone; None with noauth
+    keystone_limits: the client of its limits; None unless [quota]driver names them
     super_conductor: SuperConductorAPI on the top bus
     zones: (availability zones, end of their validity), see `zones`
     waiters: limits the requests that wait for other processes
@@ -48,7 +49,7 @@ class App:
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement
         self.share = clients.share
-        self.identity = clients.identity
+        self.identity, self.keystone_limits = clients.identity, clients.limits
         self.super_conductor = super_conductor
         self.policy = policies.Enforcer(conf)
         self.zones: tuple[frozenset[str], float] = (frozenset(), 0)

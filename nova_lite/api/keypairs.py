@@ -3,7 +3,6 @@
 Source: reference/nova/api-surface 2.6.
 """
 
-from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -11,6 +10,7 @@ from nova_lite.api import keys
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
@@ -108,7 +108,7 @@ def _create(req: request.Request) -> operation.Body:
     row = quota_locks.write(
         req.app.api_db,
         _store,
-        req.conf,
+        quota.rules(req),
         req.ctxt.project_id or '',
         values,
         imported=private is None,
@@ -171,7 +171,7 @@ def _brief(req: request.Request, row: rows.Row) -> operation.Body:
 
 def _store(
     connection: sa.Connection,
-    conf: cfg.ConfigOpts,
+    by: quota_rules.Rules,
     project_id: str,
     values: rows.Values,
     *,
@@ -179,7 +179,7 @@ def _store(
 ) -> rows.Row:
     quota_locks.hold(connection, quota_locks.of_user(values['user_id']))
     row = keypairs.create(connection, values, imported=imported)
-    limit = quota.limits(connection, conf, project_id, values['user_id'])['key_pairs']
+    limit = by.limits(connection, project_id, values['user_id'])['key_pairs']
     if 0 <= limit < keypairs.count(connection, values['user_id']):
         raise QuotaReached()
     return row

@@ -5,10 +5,11 @@ Source: reference/nova/api-surface 2.1.
 
 import typing
 
-from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite.api import operation
+from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.api import quota_sets
 from nova_lite.api import request
 from nova_lite.api import schema_parts
@@ -56,7 +57,7 @@ def show(req: request.Request) -> operation.Result:
     if 'tenant_id' in req.params:
         project_id = req.params['tenant_id'][-1]
         req.authorize(rules.LIMITS_OF_OTHERS, {'project_id': project_id})
-    limits, used = req.app.api_db.read(_read, req.conf, project_id)
+    limits, used = req.app.api_db.read(_read, quota.rules(req, project_id), project_id)
     absolute = {
         **{name: limits.get(key, -1) for name, key in _names(LIMITS, req.minor)},
         **{name: used.get(key, 0) for name, key in _names(USED, req.minor)},
@@ -69,9 +70,9 @@ def _names(table: Table, minor: int) -> list[tuple[str, str]]:
 
 
 def _read(
-    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str
+    connection: sa.Connection, by: quota_rules.Rules, project_id: str
 ) -> tuple[dict[str, int], dict[str, int]]:
     return (
-        quota_sets.stored_limits(connection, conf, project_id),
+        quota_sets.stored_limits(connection, by, project_id),
         quota_sets.usage(connection, project_id),
     )

@@ -1,7 +1,6 @@
-"""Limits of projects and users, and the check of servers against them.
+"""The check of servers against the limits of projects and users.
 
-Limits are, from strongest to weakest: the user's in the project, the project's,
-the default class's, [quota]. -1 is no limit. Usage is counted for each request, and stored nowhere.
+Usage is counted for each request, and stored nowhere.
 """
 
 from collections.abc import Iterable
@@ -9,53 +8,42 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
-from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.api import keystone_quota
+from nova_lite.api import quota_rules
+from nova_lite.api import request
+from nova_lite.conf import quota as options
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import quota_locks
-from nova_lite.db.api import quotas
 
-RESOURCES = (
-    'instances',
-    'cores',
-    'ram',
-    'metadata_items',
-    'injected_files',
-    'injected_file_content_bytes',
-    'injected_file_path_length',
-    'key_pairs',
-    'server_groups',
-    'server_group_members',
-)
-# Limits by resource, and the user whose own limits they are; None for those of the project.
-Scope: typing.TypeAlias = tuple[dict[str, int], str | None]
+Scope: typing.TypeAlias = quota_rules.Scope
 
 COUNTED = ('instances', 'cores', 'ram')
 # The columns of those that follow from a server's size.
 SIZES = {'cores': 'vcpus', 'ram': 'memory_mb'}
 
 
-def defaults(connection: sa.Connection, conf: cfg.ConfigOpts) -> dict[str, int]:
-    """Return {resource: limit} for a project that has none of its own."""
-    of_class = quotas.of_class(connection, quotas.DEFAULT_CLASS)
-    return {name: of_class.get(name, conf.quota[name]) for name in RESOURCES}
+def rules(req: request.Request, project_id: str | None = None) -> quota_rules.Rules:
+    """Return the rules of a project, the caller's by default.
+
+    This may ask the identity service, so call it before a transaction of the same request does.
+    """
+    project = (req.ctxt.project_id or '') if project_id is None else project_id
+    known: quota_rules.Rules | None = req.quota_rules.get(project)
+    if known is None:
+        is_unified = req.conf.quota.driver == options.UNIFIED
+        known = keystone_quota.of(req, project) if is_unified else quota_rules.Rules(req.conf)
+        req.quota_rules[project] = known
+    return known
 
 
-def limits(
-    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str | None = None
-) -> dict[str, int]:
-    """Return {resource: limit} of a project, or of one user in it."""
-    if user_id is not None:
-        of_user, _user = scopes(connection, conf, project_id, user_id)[-1]
-        return of_user
-    return {**defaults(connection, conf), **_known(quotas.of_project(connection, project_id))}
-
-
-def _known(found: Mapping[str, int]) -> dict[str, int]:
-    return {name: limit for name, limit in found.items() if name in RESOURCES}
+def own_limits(req: request.Request) -> quota_rules.Limits:
+    """Return {resource: limit} of the caller in the caller's project."""
+    found = rules(req)
+    return req.app.api_db.read(found.limits, req.project_id, req.user_id)
 
 
 def bounds(found: Iterable[Scope], names: Iterable[str]) -> bool:
@@ -65,28 +53,29 @@ def bounds(found: Iterable[Scope], names: Iterable[str]) -> bool:
 
 def admit(
     connection: sa.Connection,
+    by: quota_rules.Rules,
     found: Sequence[Scope],
     project_id: str,
     *,
     wanted: int,
     least: int,
-    vcpus: int,
-    memory_mb: int,
+    size: Mapping[str, int],
 ) -> int:
     """Return how many of `wanted` servers of this size may be made. Raise OverQuota if < least.
 
     Counts in the caller's transaction, so that what it inserts is covered.
 
-    found: the `scopes` of who makes them
+    size: {'vcpus', 'memory_mb'}
+    by, found: the rules of the project, and their `scopes` for the user
     """
-    size = {'instances': 1, 'cores': vcpus, 'ram': memory_mb}
+    amounts = {'instances': 1, **{each: size[name] for each, name in SIZES.items()}}
     allowed = wanted
     for limit, user_id in found:
         used = _used(connection, project_id, user_id)
-        fits = min(_room(limit[name], used[name], size[name], wanted) for name in COUNTED)
+        fits = min(_room(limit[name], used[name], amounts[name], wanted) for name in COUNTED)
         allowed = min(allowed, fits)
         if allowed < least:
-            raise _over(limit, used, size, least)
+            raise _over(by, limit, used, amounts, least=least)
     return allowed
 
 
@@ -96,32 +85,36 @@ def size_of(flavor: Mapping[str, typing.Any]) -> dict[str, int]:
 
 
 def admit_move(
-    connection: sa.Connection, conf: cfg.ConfigOpts, server: rows.Row, size: Mapping[str, int]
+    connection: sa.Connection, by: quota_rules.Rules, server: rows.Row, size: Mapping[str, int]
 ) -> None:
     """Do as `admit_growth` in the transaction that records the saga which changes the size.
 
     It waits for others that add to what the project uses, and has them wait.
     """
-    found = scopes(connection, conf, server.project_id, server.user_id)
+    found = by.scopes(connection, server.project_id, server.user_id)
     if bounds(found, SIZES):
         quota_locks.hold(connection, server.project_id)
-    _admit_growth(connection, found, server, size)
+    _admit_growth(connection, by, found, server, size)
 
 
 def admit_growth(
-    connection: sa.Connection, conf: cfg.ConfigOpts, server: rows.Row, size: Mapping[str, int]
+    connection: sa.Connection, by: quota_rules.Rules, server: rows.Row, size: Mapping[str, int]
 ) -> None:
     """Raise OverQuota when a server may not count for `size` ({'vcpus', 'memory_mb'}).
 
     Growing alone is refused: a project above its limits may shrink its servers. The
     limits are those of the server's owner, not of who asks.
     """
-    found = scopes(connection, conf, server.project_id, server.user_id)
-    _admit_growth(connection, found, server, size)
+    found = by.scopes(connection, server.project_id, server.user_id)
+    _admit_growth(connection, by, found, server, size)
 
 
 def _admit_growth(
-    connection: sa.Connection, found: Sequence[Scope], server: rows.Row, size: Mapping[str, int]
+    connection: sa.Connection,
+    by: quota_rules.Rules,
+    found: Sequence[Scope],
+    server: rows.Row,
+    size: Mapping[str, int],
 ) -> None:
     mapping = instance_mappings.get(connection, server.uuid)
     size_now = instance_mappings.counted(connection, server.uuid)
@@ -139,17 +132,7 @@ def _admit_growth(
         for resource, name in SIZES.items():
             used[resource] -= counted[name] - getattr(mapping, name)
         if any(_room(limit[name], used[name], more, 1) < 1 for name, more in grown.items()):
-            raise _over(limit, used, {'instances': 0, **grown}, 1)
-
-
-def scopes(
-    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str
-) -> list[Scope]:
-    """Return [({resource: limit}, user id or None)]: the project's, and the user's own in it."""
-    of_project, of_user = quotas.of_project_and_user(connection, project_id, user_id)
-    limit = {**defaults(connection, conf), **_known(of_project)}
-    own = _known(of_user)
-    return [(limit, None), ({**limit, **own}, user_id)] if own else [(limit, None)]
+            raise _over(by, limit, used, {'instances': 0, **grown}, least=1)
 
 
 def _used(connection: sa.Connection, project_id: str, user_id: str | None) -> dict[str, int]:
@@ -166,18 +149,17 @@ def _room(limit: int, used: int, size: int, wanted: int) -> int:
 
 
 def _over(
-    limit: Mapping[str, int], used: Mapping[str, int], size: Mapping[str, int], least: int
+    by: quota_rules.Rules,
+    limit: Mapping[str, int],
+    used: Mapping[str, int],
+    size: Mapping[str, int],
+    *,
+    least: int,
 ) -> exception.OverQuota:
-    over = [name for name in COUNTED if _room(limit[name], used[name], size[name], least) < least]
-    return exception.OverQuota(
-        resource=', '.join(over),
-        requested=', '.join(str(size[name] * least) for name in over),
-        used=', '.join(str(used[name]) for name in over),
-        limit=', '.join(str(limit[name]) for name in over),
+    return by.refusal(
+        [
+            quota_rules.Excess(name, size[name] * least, used[name], limit[name])
+            for name in COUNTED
+            if _room(limit[name], used[name], size[name], least) < least
+        ]
     )
-
-
-def require(limit: int, count: int, resource: str) -> None:
-    """Raise OverQuota when `count` of something is above its limit."""
-    if 0 <= limit < count:
-        raise exception.OverQuota(resource=resource, requested=count, used=0, limit=limit)

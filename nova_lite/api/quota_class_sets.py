@@ -12,9 +12,11 @@ from nova_lite.api import identifiers
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import quota_names
+from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.policies import quotas as rules
+from nova_lite.conf import quota as options
 from nova_lite.db.api import quotas
 
 ONE = '/os-quota-class-sets/{quota_class}'
@@ -30,13 +32,18 @@ UPDATE = {
 def show(req: request.Request) -> operation.Result:
     """Limits of a class."""
     name = req.args['quota_class']
-    limits = req.app.api_db.read(_limits, req.conf, name)
+    if req.conf.quota.driver == options.UNIFIED:
+        # Only the class `default` has an effect, and the registered limits replace it.
+        limits = req.app.api_db.read(quota.rules(req).defaults)
+    else:
+        limits = req.app.api_db.read(_limits, req.conf, name)
     return {'quota_class_set': {'id': name, **quota_names.shown(_names(req), limits)}}
 
 
 @operation.operation('PUT', ONE, policy=rules.CLASS_UPDATE, body=UPDATE, faults=(400, 403))
 def update(req: request.Request) -> operation.Result:
     """Set limits of a class."""
+    quota.rules(req).require_settable()
     wanted = quota_names.given(quota_names.settable(req.minor), req.content)
     name = identifiers.short(req.args['quota_class'], 'quota_class_name')
     limits = req.app.api_db.write(_set, req.conf, name, wanted)
@@ -48,7 +55,7 @@ def _names(req: request.Request) -> dict[str, str]:
 
 
 def _limits(connection: sa.Connection, conf: cfg.ConfigOpts, name: str) -> dict[str, int]:
-    configured = {resource: conf.quota[resource] for resource in quota.RESOURCES}
+    configured = {resource: conf.quota[resource] for resource in quota_rules.RESOURCES}
     return {**configured, **quotas.of_class(connection, name)}
 
 

@@ -7,7 +7,6 @@ import collections
 from collections.abc import Mapping
 import math
 
-from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -16,6 +15,7 @@ from nova_lite.api import operation
 from nova_lite.api import projects
 from nova_lite.api import quota
 from nova_lite.api import quota_names
+from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.policies import quotas as rules
@@ -73,17 +73,19 @@ def show_in_detail(req: request.Request) -> operation.Result:
 def show_defaults(req: request.Request) -> operation.Result:
     """Show the limits of a project without limits of its own."""
     project_id = _project(req, rules.DEFAULTS)
-    return _answer(req, project_id, req.app.api_db.read(quota.defaults, req.conf))
+    return _answer(req, project_id, req.app.api_db.read(quota.rules(req, project_id).defaults))
 
 
 @operation.operation('PUT', ONE, query=QUERY, body=UPDATE, faults=(400, 403))
 def update(req: request.Request) -> operation.Result:
     """Set limits. Limits below the usage need `force`."""
     project_id = _project(req, rules.UPDATE)
+    rules_of_project = quota.rules(req, project_id)
+    rules_of_project.require_settable()
     wanted = quota_names.given(_names(req), req.content)
     forced = schema_parts.is_true(req.content.get('force', False))
     limits = req.app.api_db.write(
-        _set, req.conf, wanted, project_id=project_id, user_id=_user(req), forced=forced
+        _set, rules_of_project, wanted, project_id=project_id, user_id=_user(req), forced=forced
     )
     return {'quota_set': quota_names.shown(_names(req), limits)}
 
@@ -92,6 +94,7 @@ def update(req: request.Request) -> operation.Result:
 def delete(req: request.Request) -> None:
     """Go back to the defaults."""
     project_id = _authorized(req, rules.DELETE)
+    quota.rules(req, project_id).require_settable()
     req.app.api_db.write(quotas.clear, project_id, _user(req))
 
 
@@ -123,7 +126,7 @@ def _names(req: request.Request) -> dict[str, str]:
 
 
 def _limits(req: request.Request, project_id: str) -> dict[str, int]:
-    return req.app.api_db.read(stored_limits, req.conf, project_id, _user(req))
+    return req.app.api_db.read(stored_limits, quota.rules(req, project_id), project_id, _user(req))
 
 
 def _answer(req: request.Request, project_id: str, limits: Mapping[str, int]) -> operation.Body:
@@ -131,13 +134,13 @@ def _answer(req: request.Request, project_id: str, limits: Mapping[str, int]) ->
 
 
 def stored_limits(
-    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str | None = None
+    connection: sa.Connection, by: quota_rules.Rules, project_id: str, user_id: str | None = None
 ) -> dict[str, int]:
-    """Return as quota.limits does, with the limits of networks that were set."""
+    """Return as the rules do, with the limits of networks that were set."""
     found = dict(quotas.of_project(connection, project_id))
     if user_id is not None:
         found.update(quotas.of_project(connection, project_id, user_id))
-    return {**found, **quota.limits(connection, conf, project_id, user_id)}
+    return {**found, **by.limits(connection, project_id, user_id)}
 
 
 def usage(connection: sa.Connection, project_id: str, user_id: str | None = None) -> dict[str, int]:
@@ -154,7 +157,7 @@ def usage(connection: sa.Connection, project_id: str, user_id: str | None = None
 
 def _set(
     connection: sa.Connection,
-    conf: cfg.ConfigOpts,
+    by: quota_rules.Rules,
     wanted: Mapping[str, int],
     *,
     project_id: str,
@@ -162,13 +165,13 @@ def _set(
     forced: bool,
 ) -> dict[str, int]:
     if not forced:
-        _require_within(wanted, *_bounds(connection, conf, project_id, user_id))
+        _require_within(wanted, *_bounds(connection, by, project_id, user_id))
     quotas.set_limits(connection, project_id, wanted, user_id or '')
-    return stored_limits(connection, conf, project_id, user_id)
+    return stored_limits(connection, by, project_id, user_id)
 
 
 def _bounds(
-    connection: sa.Connection, conf: cfg.ConfigOpts, project_id: str, user_id: str | None
+    connection: sa.Connection, by: quota_rules.Rules, project_id: str, user_id: str | None
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return ({resource: lowest limit}, {resource: highest limit}) that may be set.
 
@@ -186,7 +189,7 @@ def _bounds(
             for resource in {*lowest, *promised}
         }
     else:
-        for resource, limit in stored_limits(connection, conf, project_id).items():
+        for resource, limit in stored_limits(connection, by, project_id).items():
             highest[resource] = limit if limit < 0 else max(limit - promised[resource], 0)
     return lowest, highest
 

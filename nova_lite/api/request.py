@@ -31,6 +31,7 @@ class Request:
     body: the decoded body; params: {query name: [values]}; args: parts of the path
     app: everything the API works with (databases, cells, clients, ...)
     legacy: the call came by the URLs of v2.0
+    quota_rules: see quota_rules.of
     """
 
     __slots__ = (
@@ -44,6 +45,7 @@ class Request:
         'minor',
         'operation',
         'params',
+        'quota_rules',
         'version',
     )
 
@@ -67,6 +69,7 @@ class Request:
         self.args: dict[str, str] = {}
         self.body: typing.Any = None
         self.params: dict[str, list[str]] = {}
+        self.quota_rules: dict[str, typing.Any] = {}
 
     @property
     def conf(self) -> cfg.ConfigOpts:

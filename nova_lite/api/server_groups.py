@@ -6,7 +6,6 @@ Source: reference/nova/api-surface 2.6.
 from collections.abc import Sequence
 import typing
 
-from oslo_config import cfg
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -14,13 +13,13 @@ from nova_lite import runtime
 from nova_lite.api import operation
 from nova_lite.api import paging
 from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.api import schema
 from nova_lite.api import schema_parts
 from nova_lite.api.policies import server_groups as rules
 from nova_lite.db import rows
 from nova_lite.db.api import quota_locks
-from nova_lite.db.api import quotas
 from nova_lite.db.api import server_groups
 
 # A group with the uuids of its members.
@@ -109,7 +108,7 @@ def create(req: request.Request) -> operation.Result:
         'project_id': req.ctxt.project_id,
         'user_id': req.ctxt.user_id,
     }
-    row = quota_locks.write(req.app.api_db, _store, req.conf, values)
+    row = quota_locks.write(req.app.api_db, _store, quota.rules(req), values)
     return {'server_group': _view(req, row, [])}
 
 
@@ -146,15 +145,13 @@ def _page(
     return [(row, members.get(row.id, [])) for row in groups]
 
 
-def _store(connection: sa.Connection, conf: cfg.ConfigOpts, values: rows.Values) -> rows.Row:
+def _store(connection: sa.Connection, by: quota_rules.Rules, values: rows.Values) -> rows.Row:
     quota_locks.hold(connection, values['project_id'])
     row = server_groups.create(connection, values)
     project_id, user_id = values['project_id'], values['user_id']
-    scopes = [(quota.limits(connection, conf, project_id), None)]
-    scopes.append((quotas.of_project(connection, project_id, user_id), user_id))
-    for limits, scope in scopes:
+    for limits, scope in by.scopes(connection, project_id, user_id):
         count = server_groups.count(connection, project_id, scope)
-        if 0 <= limits.get('server_groups', -1) < count:
+        if 0 <= limits['server_groups'] < count:
             raise QuotaReached()
     return row
 

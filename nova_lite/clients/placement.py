@@ -28,6 +28,8 @@ Holding: typing.TypeAlias = holdings.Holding
 
 MICROVERSION = 'placement 1.36'
 TRIES = 4
+# Later versions group usages by the type of their consumers.
+USAGES_VERSION = '1.36'
 PAUSE_S = 0.1
 # Seconds for another process to complete a claim that it has written in part.
 HALF_WRITTEN_S = 1.0
@@ -329,6 +331,16 @@ class Placement:
         if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(kept):
             raise exception.AllocationConflict(consumer=consumer)
         return True
+
+    def project_usages(self, ctxt: session.Ctxt, project_id: str) -> dict[str, int]:
+        """Return {resource class: amount} that a project uses."""
+        found: dict[str, int] = self.service.get(
+            ctxt,
+            '/usages',
+            params={'project_id': project_id},
+            headers={'OpenStack-API-Version': f'placement {USAGES_VERSION}'},
+        )['usages']
+        return found
 
     def _besides(
         self, ctxt: session.Ctxt, held: Holding, nodes: Iterable[str | None]

@@ -3,7 +3,34 @@
 from oslo_config import cfg
 
 GROUP = 'quota'
+STORED, UNIFIED = 'nova.quota.DbQuotaDriver', 'nova.quota.UnifiedLimitsDriver'
+REQUIRE, IGNORE = 'require', 'ignore'
 OPTS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        'driver',
+        default=STORED,
+        choices=[
+            (STORED, 'limits of these options, of quota classes, projects and users'),
+            (UNIFIED, 'limits in the identity service, see [oslo_limit]'),
+        ],
+        help='Source of limits. The names are those of Nova.',
+    ),
+    cfg.StrOpt(
+        'unified_limits_resource_strategy',
+        default=REQUIRE,
+        choices=[
+            (REQUIRE, 'resources in the list have the limit 0, all others are unlimited'),
+            (IGNORE, 'resources in the list are unlimited, all others have the limit 0'),
+        ],
+        help='Limit of resources without a registered limit in the identity service. Only used '
+        'with the driver nova.quota.UnifiedLimitsDriver.',
+    ),
+    cfg.ListOpt(
+        'unified_limits_resource_list',
+        default=['servers'],
+        help='Names of resources for unified_limits_resource_strategy, such as servers or '
+        'class:VCPU.',
+    ),
     cfg.IntOpt(
         'instances',
         default=10,

@@ -5,9 +5,11 @@ from wsgiref import types as wsgi
 from oslo_config import cfg
 
 from nova_lite import cells as cells_module
+from nova_lite import exception
 from nova_lite.api import app as api_app
 from nova_lite.api import application as api_application
 from nova_lite.clients import neighbours as neighbours_module
+from nova_lite.conf import quota
 from nova_lite.daemons import monitor
 from nova_lite.daemons import top
 from nova_lite.daemons.monitoring import app as monitoring
@@ -27,6 +29,10 @@ def make(conf: cfg.ConfigOpts, *, alone: bool = True) -> monitoring.Balanced:
     """
     above = top.connect(conf)
     by_token = conf.api.auth_strategy == 'keystone'
+    if conf.quota.driver == quota.UNIFIED and not by_token:
+        raise exception.Invalid(
+            f'[quota]driver = {quota.UNIFIED} needs [api]auth_strategy = keystone.'
+        )
     neighbours = neighbours_module.clients(conf, identity=by_token)
     casts = outbox.Outbox()
 

@@ -14,7 +14,7 @@ from nova_lite import cells as cells_module
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.clients import auth
 from nova_lite.clients import image
 from nova_lite.clients import placement
@@ -22,6 +22,7 @@ from nova_lite.clients import providers as providers_module
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
 from nova_lite.clients import share
+from nova_lite.conf import quota as options
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import models as api_models
@@ -316,8 +317,10 @@ def _api_rows(connection: sa.Connection, conf: cfg.ConfigOpts) -> session.Json:
         'aggregates': [(r, hosts[r.id]) for r in rows.every(connection, m.Aggregate.__table__)],
         'host_mappings': rows.every(connection, m.HostMapping.__table__),
         'limits': {
-            project: quota.limits(connection, conf, project)
+            project: quota_rules.Rules(conf).limits(connection, project)
             for project in {row.project_id for row in mappings}
+            # Those of the identity service are not read.
+            if conf.quota.driver == options.STORED
         },
     }
 

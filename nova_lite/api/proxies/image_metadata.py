@@ -79,8 +79,7 @@ def _of_key(properties: Mapping[str, str], key: str) -> str:
 
 def _change(req: request.Request, before: session.Json, wanted: session.Json) -> session.Json:
     """Replace the properties `before` of an image by `wanted`. Return the new properties."""
-    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
-    quota.require(limits['metadata_items'], len(wanted), 'metadata_items')
+    quota.rules(req).require(quota.own_limits(req), 'metadata_items', len(wanted))
     changed = {name: value for name, value in wanted.items() if before.get(name) != value}
     image = req.app.image.update(
         req.ctxt, req.args['id'], values=changed, remove=sorted(set(before) - set(wanted))

@@ -15,6 +15,7 @@ from nova_lite import runtime
 from nova_lite.api import formats
 from nova_lite.api import links
 from nova_lite.api import operation
+from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api.policies import servers as rules
@@ -98,7 +99,7 @@ def _check(
     """Check that the contents of the body agree and fit into quotas, in nova's order of checks."""
     sources = create_volumes.check(req, asked)
     flavor = create_flavor.with_devices(req, asked.flavor)
-    create_flavor.check(
+    guest = create_flavor.check(
         req,
         flavor,
         sources.boot_image,
@@ -110,6 +111,13 @@ def _check(
     create_bounds.check(columns, sources.devices)
     networks, most = create_networks.validate(req, asked)
     groups = create_networks.choose_groups(req, body.get('security_groups'))
+    most = quota.rules(req).admit(
+        flavor,
+        guest,
+        wanted=most,
+        least=asked.least,
+        boots_from_volume=asked.boots_from_volume,
+    )
     most = _bound_count(req, asked, most)
     unique_names.require(req, create_names.display_names(asked.name, most), req.project_id)
     return create_plan.Checked(

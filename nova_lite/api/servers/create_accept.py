@@ -121,7 +121,7 @@ def admitted(
 
 
 def _scopes(connection: sa.Connection, req: request.Request) -> list[quota.Scope]:
-    return quota.scopes(connection, req.conf, req.project_id, req.user_id)
+    return quota.rules(req).scopes(connection, req.project_id, req.user_id)
 
 
 def _admitted(
@@ -131,14 +131,18 @@ def _admitted(
     asked: create_plan.Asked,
     most: int,
 ) -> int:
+    rules = quota.rules(req)
     return quota.admit(
         connection,
+        rules,
         found,
         req.project_id,
         wanted=most,
         least=asked.least,
-        vcpus=asked.flavor.vcpus,
-        memory_mb=asked.flavor.memory_mb,
+        size={
+            'vcpus': rules.counted_vcpus(asked.flavor.vcpus),
+            'memory_mb': asked.flavor.memory_mb,
+        },
     )
 
 
@@ -152,9 +156,10 @@ def _join_group(
         server_groups.add_members(connection, group, uuids)
     except exception.ServerGroupNotFound as error:
         raise exception.Invalid(error.message) from error
-    limits = quota.limits(connection, req.conf, req.project_id, req.user_id)
+    rules = quota.rules(req)
+    limits = rules.limits(connection, req.project_id, req.user_id)
     members = server_groups.members(connection, [group.id]).get(group.id, [])
-    quota.require(limits[MEMBERS], len(members), MEMBERS)
+    rules.require(limits, MEMBERS, len(members))
 
 
 def _arguments(plan: create_plan.Checked, image: session.Json | None) -> dict[str, typing.Any]:

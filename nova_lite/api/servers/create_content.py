@@ -32,14 +32,14 @@ def check_quota(
     """Check the limits of a single server. Raise OverQuota."""
     if not metadata and not files:
         return
-    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
-    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
-    quota.require(limits['injected_files'], len(files), 'injected_files')
+    limits, rules = quota.own_limits(req), quota.rules(req)
+    rules.require(limits, 'metadata_items', len(metadata))
+    rules.require(limits, 'injected_files', len(files))
     for each in files:
         length = len(each['path'])
-        quota.require(limits['injected_file_path_length'], length, 'injected_file_path_length')
+        rules.require(limits, 'injected_file_path_length', length)
         size = len(each['contents']) * 3 // 4
-        quota.require(limits['injected_file_content_bytes'], size, 'injected_file_content_bytes')
+        rules.require(limits, 'injected_file_content_bytes', size)
 
 
 def password(conf: cfg.ConfigOpts) -> str:

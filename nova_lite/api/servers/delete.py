@@ -8,7 +8,6 @@ Source: reference/nova/create-server 7.
 import dataclasses
 import typing
 
-from oslo_config import cfg
 from oslo_log import log
 import sqlalchemy as sa
 
@@ -17,6 +16,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
@@ -127,7 +127,7 @@ def restore(req: request.Request, server: server_access.Server) -> None:
     # An offload that met a reset of the state may have destroyed the guest.
     is_held = bool(req.app.api_db.read(sagas.every, active=True, instance_uuid=server.uuid))
     # The quota counts the server first: if this process is killed, the deletion continues.
-    quota_locks.write(req.app.api_db, _count_again, req.conf, server)
+    quota_locks.write(req.app.api_db, _count_again, quota.rules(req, server.row.project_id), server)
     try:
         instance = acting.begin(req, server, 'restore', transitions.RESTORE, deleted_at=None)
     except (exception.Conflict, exception.NotFound):
@@ -361,18 +361,18 @@ def _soft_delete(req: request.Request, server: server_access.Server, *, answers:
 
 
 def _count_again(
-    connection: sa.Connection, conf: cfg.ConfigOpts, server: server_access.Server
+    connection: sa.Connection, by: quota_rules.Rules, server: server_access.Server
 ) -> None:
     """Count the server in quotas again. Raise OverQuota."""
     row = server.row
     quota_locks.hold(connection, row.project_id)
     quota.admit(
         connection,
-        quota.scopes(connection, conf, row.project_id, row.user_id),
+        by,
+        by.scopes(connection, row.project_id, row.user_id),
         row.project_id,
         wanted=1,
         least=1,
-        vcpus=row.vcpus,
-        memory_mb=row.memory_mb,
+        size={'vcpus': row.vcpus, 'memory_mb': row.memory_mb},
     )
     instance_mappings.set_queued_for_delete(connection, server.uuid, False)

@@ -98,8 +98,7 @@ def create_backup(req: request.Request, server: server_access.Server) -> operati
 
 def _check_metadata(req: request.Request) -> None:
     metadata = req.content.get('metadata') or {}
-    limits = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
-    quota.require(limits['metadata_items'], len(metadata), 'metadata_items')
+    quota.rules(req).require(quota.own_limits(req), 'metadata_items', len(metadata))
 
 
 def _of_disk(

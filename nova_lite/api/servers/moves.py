@@ -94,7 +94,9 @@ def _counting(
     if size is None:
         return {}
     row = server.row
-    admit = functools.partial(quota.admit_move, conf=req.conf, server=row, size=size)
+    admit = functools.partial(
+        quota.admit_move, by=quota.rules(req, row.project_id), server=row, size=size
+    )
     return {'size': size, 'admit': admit}
 
 

@@ -65,14 +65,15 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     _check_flavor(row, flavor, spec)
     size = quota.size_of(create_flavor.as_dict(flavor))
     # The quota is decided when the saga is recorded; this check keeps the order of nova.
-    req.app.api_db.read(quota.admit_growth, req.conf, row, size)
+    rules_of_owner = quota.rules(req, row.project_id)
+    req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
     wanted = create_flavor.with_devices(req, flavor, row.flavor)
-    create_flavor.check(
-        req,
-        wanted,
-        spec.get('image') or None,
-        boots_from_volume=bool(spec.get('is_bfv')),
+    boots_from_volume = bool(spec.get('is_bfv'))
+    guest = create_flavor.check(
+        req, wanted, spec.get('image') or None, boots_from_volume=boots_from_volume
     )
+    # The host of the former size keeps its resources until the resize is confirmed.
+    rules_of_owner.admit(wanted, guest, wanted=1, boots_from_volume=boots_from_volume)
     moves.begin(
         req,
         server,

@@ -1,6 +1,7 @@
 """/servers/{server_id}/metadata: all entries and single ones."""
 
 from collections.abc import Callable
+import functools
 import typing
 
 import sqlalchemy as sa
@@ -110,16 +111,18 @@ def delete(req: request.Request, server: server_access.Server) -> None:
 def _change(req: request.Request, server: server_access.Server, change: Change) -> dict[str, str]:
     """Apply `change` to the present entries, read in the same transaction. Return the new ones."""
     acting.require_cell(server)
-    limit = req.app.api_db.read(quota.limits, req.conf, req.project_id, req.user_id)
+    within = functools.partial(quota.rules(req).require, quota.own_limits(req), 'metadata_items')
     return acting.in_its_cell(
         req,
         server,
-        lambda: server.cell.db.write(_store, server.uuid, change, limit['metadata_items']),
+        lambda: server.cell.db.write(_store, server.uuid, change, within),
     )
 
 
-def _store(connection: sa.Connection, uuid: str, change: Change, limit: int) -> dict[str, str]:
+def _store(
+    connection: sa.Connection, uuid: str, change: Change, within: Callable[[int], None]
+) -> dict[str, str]:
     found = change(instances.lock(connection, uuid).metadata)
-    quota.require(limit, len(found), 'metadata_items')
+    within(len(found))
     instances.update(connection, uuid, {'metadata': found})
     return found

@@ -68,7 +68,8 @@ def control(places: layout.Layout, urls: Urls) -> Sections:
             **credentials(places, urls, 'nova'),
             'www_authenticate_uri': f'{places.public_url}/identity',
         }
-        sections['keystone'] = {'endpoint_override': urls['simcloud'] + '/identity/v3'}
+        for group in ('keystone', 'oslo_limit'):
+            sections[group] = {'endpoint_override': urls['simcloud'] + '/identity/v3'}
     return sections
 
 

@@ -1,0 +1,179 @@
+"""Rules of quotas by the unified limits of Keystone ([quota]driver).
+
+Only servers and resource classes have limits of projects. The limits are read before a transaction
+begins, once for a request. Servers, vCPUs and memory are counted with the server that is added;
+other resource classes, such as PCPU, are counted by placement, which knows them some moments later.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import math
+import re
+
+from oslo_config import cfg
+import sqlalchemy as sa
+
+from nova_lite import exception
+from nova_lite.api import quota_rules
+from nova_lite.api import request
+from nova_lite.conf import quota as options
+
+CLASS = 'class:'
+VCPU, PCPU, MEMORY_MB = 'VCPU', 'PCPU', 'MEMORY_MB'
+# {our name: that in Keystone}; limits of projects count for the first three.
+NAMES = {
+    'instances': 'servers',
+    'cores': f'{CLASS}{VCPU}',
+    'ram': f'{CLASS}{MEMORY_MB}',
+    'metadata_items': 'server_metadata_items',
+    'injected_files': 'server_injected_files',
+    'injected_file_content_bytes': 'server_injected_file_content_bytes',
+    'injected_file_path_length': 'server_injected_file_path_bytes',
+    'key_pairs': 'server_key_pairs',
+    'server_groups': 'server_groups',
+    'server_group_members': 'server_group_members',
+}
+OF_PROJECTS = ('servers', CLASS)
+AMOUNT = re.compile(r'resources([^:]*):([A-Z0-9_]+)')
+
+
+class SetInKeystone(exception.Forbidden):
+    msg = (
+        'Quota limits are in the identity service: [quota]driver is '
+        'nova.quota.UnifiedLimitsDriver. Use its registered limits and limits.'
+    )
+
+
+class KeystoneRules(quota_rules.Rules):
+    """The limits of a project in Keystone.
+
+    registered: {resource: default limit}; own: {resource: limit} of the project
+    used: {resource class: amount that the project uses}; its PCPU are no vCPUs
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        project_id: str,
+        *,
+        registered: Mapping[str, int],
+        own: Mapping[str, int],
+        used: Mapping[str, int],
+    ) -> None:
+        super().__init__(conf)
+        self._registered, self._own, self._used = registered, own, used
+        self._project_id = project_id
+        self._vcpus: int | None = None
+        self._strategy = conf.quota.unified_limits_resource_strategy
+        self._listed = frozenset(conf.quota.unified_limits_resource_list)
+
+    def defaults(self, connection: sa.Connection) -> quota_rules.Limits:
+        return {name: self._default(known) for name, known in NAMES.items()}
+
+    def limits(
+        self, connection: sa.Connection, project_id: str, user_id: str | None = None
+    ) -> quota_rules.Limits:
+        return {name: self._limit(known) for name, known in NAMES.items()}
+
+    def scopes(
+        self, connection: sa.Connection, project_id: str, user_id: str
+    ) -> list[quota_rules.Scope]:
+        """Return the limits of the project, with room for its pinned CPUs among its vCPUs."""
+        found = self.limits(connection, project_id)
+        if found['cores'] >= 0:
+            found['cores'] += self._used.get(PCPU, 0)
+        return [(found, None)]
+
+    def refusal(self, excesses: Sequence[quota_rules.Excess]) -> exception.OverQuota:
+        """Return the error in the words of oslo.limit."""
+        each = [self._words(excess) for excess in excesses]
+        return exception.OverQuota(
+            f'Project {self._project_id} is over a limit for [{", ".join(each)}]'
+        )
+
+    def admit(
+        self,
+        flavor: quota_rules.Flavor,
+        guest: quota_rules.Guest,
+        *,
+        wanted: int,
+        least: int = 1,
+        boots_from_volume: bool = False,
+    ) -> int:
+        amounts = _amounts_of(flavor, guest, boots_from_volume=boots_from_volume)
+        self._vcpus = amounts[VCPU]
+        allowed, excesses = wanted, []
+        for name, amount in amounts.items():
+            limit = self._limit(CLASS + name)
+            if name in (VCPU, MEMORY_MB) or limit < 0 or not amount:
+                continue
+            used = self._used.get(name, 0)
+            fits = max(limit - used, 0) // amount
+            allowed = min(allowed, fits)
+            if fits < least:
+                excesses.append(quota_rules.Excess(CLASS + name, amount * least, used, limit))
+        if excesses:
+            raise self.refusal(excesses)
+        return allowed
+
+    def counted_vcpus(self, vcpus: int) -> int:
+        return vcpus if self._vcpus is None else self._vcpus
+
+    def require_settable(self) -> None:
+        raise SetInKeystone()
+
+    def _words(self, excess: quota_rules.Excess) -> str:
+        name, used, limit = NAMES.get(excess.resource, excess.resource), excess.used, excess.limit
+        if excess.resource == 'cores':
+            used, limit = (value - self._used.get(PCPU, 0) for value in (used, limit))
+        return (
+            f'Resource {name} is over limit of {limit} due to current usage {max(used, 0)} and '
+            f'delta {excess.requested}'
+        )
+
+    def _default(self, name: str) -> int:
+        """Return the registered limit of a resource, or that of unregistered resources."""
+        if name in self._registered:
+            return self._registered[name]
+        is_zero = (name in self._listed) == (self._strategy == options.REQUIRE)
+        return 0 if is_zero else -1
+
+    def _limit(self, name: str) -> int:
+        if name.startswith(OF_PROJECTS) and name in self._own:
+            return self._own[name]
+        return self._default(name)
+
+
+def of(req: request.Request, project_id: str) -> KeystoneRules:
+    """Return the rules of a project. Raise Unavailable if Keystone or placement do not answer."""
+    client = req.app.keystone_limits
+    if client is None:
+        raise exception.Unavailable(service='identity', reason='there is no client for its limits')
+    return KeystoneRules(
+        req.conf,
+        project_id,
+        registered=client.registered(req.ctxt),
+        own=client.of_project(req.ctxt, project_id) if project_id else {},
+        used=req.app.placement.project_usages(req.ctxt, project_id) if project_id else {},
+    )
+
+
+def _amounts_of(
+    flavor: quota_rules.Flavor, guest: quota_rules.Guest, *, boots_from_volume: bool
+) -> dict[str, int]:
+    """Return {resource class: amount} that a server of a flavor uses."""
+    pinned = len(guest.dedicated)
+    disk = flavor.get('ephemeral_gb', 0) + math.ceil(flavor.get('swap', 0) / 1024)
+    found = {
+        VCPU: flavor['vcpus'] - pinned,
+        PCPU: pinned + (guest.emulator_threads_policy == 'isolate'),
+        MEMORY_MB: flavor['memory_mb'],
+        'DISK_GB': disk if boots_from_volume else disk + flavor.get('root_gb', 0),
+    }
+    for key, value in (flavor.get('extra_specs') or {}).items():
+        match = AMOUNT.fullmatch(key)
+        if match is None or value is None or not str(value).isdecimal():
+            continue
+        group, name = match.groups()
+        found[name] = int(value) + (found.get(name, 0) if group else 0)
+    return found

@@ -1,0 +1,87 @@
+"""Limits of the compute service in the identity service: Keystone's unified limits."""
+
+import dataclasses
+import typing
+
+from nova_lite import exception
+from nova_lite.clients import auth
+from nova_lite.clients import session
+
+REGISTERED, LIMITS = 'registered_limits', 'limits'
+
+
+@dataclasses.dataclass(frozen=True)
+class Owner:
+    """The service that limits name, and its region. region_id: None for limits without a region"""
+
+    service_id: str
+    region_id: str | None
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Return the parameters that select the limits of the service."""
+        query = {'service_id': self.service_id}
+        return query if self.region_id is None else {**query, 'region_id': self.region_id}
+
+
+class KeystoneLimits:
+    """Reads and creates limits. owner: the service whose limits are meant; None: look it up"""
+
+    def __init__(self, credentials: auth.Credentials, group: str = 'oslo_limit') -> None:
+        self.service = session.Neighbour(credentials, group, title='identity', version='/v3')
+        self._options = credentials.conf.oslo_limit
+        self._owner: Owner | None = None
+
+    def registered(self, ctxt: session.Ctxt) -> dict[str, int]:
+        """Return {resource: default limit}."""
+        return {
+            each['resource_name']: each['default_limit'] for each in self._list(ctxt, REGISTERED)
+        }
+
+    def of_project(self, ctxt: session.Ctxt, project_id: str) -> dict[str, int]:
+        """Return {resource: limit} of the limits that a project has of its own."""
+        found = self._list(ctxt, LIMITS, project_id=project_id)
+        return {each['resource_name']: each['resource_limit'] for each in found}
+
+    def create(
+        self,
+        ctxt: session.Ctxt,
+        limits: typing.Mapping[str, int],
+        *,
+        project_id: str | None = None,
+        region_id: str | None = None,
+    ) -> None:
+        """Create limits of a project, or registered limits."""
+        owner = {'service_id': self.owner(ctxt).service_id, 'region_id': region_id}
+        if project_id is None:
+            kind, number, owned = REGISTERED, 'default_limit', owner
+        else:
+            kind, number, owned = LIMITS, 'resource_limit', {**owner, 'project_id': project_id}
+        body = [{**owned, 'resource_name': name, number: value} for name, value in limits.items()]
+        self.service.call(ctxt, 'POST', f'/{kind}', json={kind: body})
+
+    def owner(self, ctxt: session.Ctxt) -> Owner:
+        """Return the service whose limits count. Raise Unavailable if there is none."""
+        if self._owner is None:
+            self._owner = self._look_up(ctxt)
+        return self._owner
+
+    def _look_up(self, ctxt: session.Ctxt) -> Owner:
+        endpoint_id, kind = self._options.endpoint_id, self._options.endpoint_service_type
+        if endpoint_id:
+            path = f'/endpoints/{session.segment(endpoint_id, exception.Invalid)}'
+            missing = session.raising(exception.Unavailable, service='identity')
+            found = self.service.get(ctxt, path, errors={404: missing})['endpoint']
+            return Owner(found['service_id'], found.get('region_id'))
+        services = self.service.get(ctxt, '/services', params={'type': kind})['services']
+        if not services:
+            raise exception.Unavailable(
+                service='identity', reason=f'it has no service of type {kind}'
+            )
+        return Owner(services[0]['id'], None)
+
+    def _list(self, ctxt: session.Ctxt, kind: str, **query: str) -> session.Jsons:
+        """Return the limits of the service in its region."""
+        owner = self.owner(ctxt)
+        body = self.service.get(ctxt, f'/{kind}', params={**owner.query, **query})
+        return [each for each in body[kind] if each.get('region_id') == owner.region_id]

@@ -1,0 +1,138 @@
+"""[quota]driver = nova.quota.UnifiedLimitsDriver: limits of Keystone in the compute API."""
+
+from nova_lite import runtime
+from nova_lite.conf import quota
+from nova_lite.db.api import instance_mappings
+from tests.unit.api.servers import base
+from tests.unit.api.servers import create_base
+
+
+class Limits:
+    """A double of KeystoneLimits. of_projects: {project: {resource: limit}}"""
+
+    def __init__(self):
+        self.defaults, self.of_projects = {}, {}
+
+    def registered(self, ctxt):
+        return self.defaults
+
+    def of_project(self, ctxt, project_id):
+        return self.of_projects.get(project_id, {})
+
+
+class UnifiedLimitsTest(create_base.Case):
+    overrides = (('quota', 'driver', quota.UNIFIED),)
+
+    def setUp(self):
+        super().setUp()
+        self.limits = self.api.app.keystone_limits = Limits()
+        self.limits.defaults = {'servers': 10, 'class:VCPU': 20, 'class:MEMORY_MB': 51200}
+        self.used = self.api.neighbours.placement.used = {}
+
+    def add_servers(self, count=1, vcpus=1):
+        values = [
+            {
+                'instance_uuid': runtime.new_uuid(),
+                'project_id': 'alpha',
+                'user_id': 'alice',
+                'vcpus': vcpus,
+                'memory_mb': 64,
+            }
+            for _ in range(count)
+        ]
+        self.api.api_db.write(instance_mappings.create, values)
+
+    def over(self, text, **fields):
+        self.refused('POST', '/servers', self.body(**fields), code=403, text=text, version='latest')
+
+    def specs(self, **specs):
+        """Give the flavor these extra specs, with : for __."""
+        for name, value in specs.items():
+            values = {name.replace('__', ':'): value}
+            path = '/flavors/42/os-extra_specs'
+            self.ok('POST', path, {'extra_specs': values}, who=base.ADMIN, version='2.85')
+
+    def show(self, path='/os-quota-sets/alpha'):
+        return self.ok('GET', path, version='2.57').json['quota_set']
+
+    def test_limit_of_servers(self):
+        self.limits.of_projects['alpha'] = {'servers': 1}
+        self.create()
+        self.over(
+            'Project alpha is over a limit for [Resource servers is over limit of 1 due to current '
+            'usage 1 and delta 1]',
+        )
+        self.limits.of_projects['alpha'] = {'servers': -1}
+        self.create()
+
+    def test_resources_without_a_registered_limit(self):
+        del self.limits.defaults['servers']
+        self.over('Resource servers is over limit of 0')
+        self.api.conf.set_override('unified_limits_resource_strategy', 'ignore', 'quota')
+        self.over('Resource class:DISK_GB is over limit of 0')
+        self.limits.defaults['class:DISK_GB'] = -1
+        self.create()
+        self.api.conf.set_override('unified_limits_resource_list', [], 'quota')
+        self.over('Resource servers is over limit of 0')
+
+    def test_limit_of_vcpus(self):
+        self.limits.defaults['class:VCPU'] = 2
+        self.add_servers(vcpus=2)
+        self.over('Resource class:VCPU is over limit of 2 due to current usage 2 and delta 1')
+        # Placement counts two of them as pinned.
+        self.used['PCPU'] = 2
+        self.create()
+        self.create()
+        self.over('Resource class:VCPU is over limit of 2 due to current usage 2 and delta 1')
+
+    def test_limits_of_other_resource_classes(self):
+        self.specs(hw__cpu_policy='dedicated', resources__VGPU='2')
+        self.limits.defaults |= {'class:VCPU': 0, 'class:PCPU': 3, 'class:VGPU': 4}
+        self.used |= {'PCPU': 2, 'VGPU': 3}
+        self.over('Resource class:VGPU is over limit of 4 due to current usage 3 and delta 2')
+        self.used |= {'PCPU': 3, 'VGPU': 0}
+        self.over('Resource class:PCPU is over limit of 3 due to current usage 3 and delta 1')
+        self.used['PCPU'] = 2
+        self.create()
+
+    def test_several_servers(self):
+        """As many are made as the limits allow, but not less than min_count."""
+        self.limits.defaults |= {'class:CUSTOM_FPGA': 5}
+        self.specs(resources__CUSTOM_FPGA='2')
+        self.over('class:CUSTOM_FPGA', min_count=3, max_count=4)
+        self.create(min_count=1, max_count=4)
+        self.assertEqual(2, self.show('/os-quota-sets/alpha/detail')['instances']['in_use'])
+
+    def test_metadata(self):
+        self.limits.defaults['server_metadata_items'] = 1
+        self.over(
+            'Resource server_metadata_items is over limit of 1 due to current usage 0 and delta 2',
+            metadata={'a': '1', 'b': '2'},
+        )
+        # Only servers and resource classes have limits of projects.
+        self.limits.of_projects['alpha'] = {'server_metadata_items': 5}
+        self.over('server_metadata_items', metadata={'a': '1', 'b': '2'})
+
+    def test_what_is_shown(self):
+        self.limits.of_projects['alpha'] = {'servers': 3, 'class:VCPU': -1}
+        self.used['PCPU'] = 4
+        found = self.show()
+        self.assertEqual(
+            (3, -1, 51200, -1),
+            tuple(found[name] for name in ('instances', 'cores', 'ram', 'key_pairs')),
+        )
+        self.assertEqual(10, self.show('/os-quota-sets/alpha/defaults')['instances'])
+        absolute = self.ok('GET', '/limits').json['limits']['absolute']
+        self.assertEqual(3, absolute['maxTotalInstances'])
+        path = '/os-quota-class-sets/default'
+        found = self.ok('GET', path, who=base.ADMIN).json['quota_class_set']
+        self.assertEqual(10, found['instances'])
+
+    def test_limits_are_set_in_keystone(self):
+        text = 'Quota limits are in the identity service'
+        for method, path, body in (
+            ('PUT', '/os-quota-sets/alpha', {'quota_set': {'instances': 5}}),
+            ('DELETE', '/os-quota-sets/alpha', None),
+            ('PUT', '/os-quota-class-sets/default', {'quota_class_set': {'instances': 5}}),
+        ):
+            self.refused(method, path, body, code=403, text=text, who=base.ADMIN)

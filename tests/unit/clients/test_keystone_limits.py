@@ -1,0 +1,50 @@
+"""The client of Keystone's unified limits, against simcloud."""
+
+from nova_lite import exception
+from nova_lite.clients import keystone_limits
+from tests.unit.clients import neighbours
+
+
+class KeystoneLimitsTest(neighbours.NeighbourTestCase):
+    def setUp(self):
+        super().setUp()
+        self.point('oslo_limit', f'{self.cloud.url}/identity')
+        self.client = keystone_limits.KeystoneLimits(self.credentials)
+
+    def call(self, method, path, **options):
+        return self.client.service.call(self.operator, method, path, **options).json()
+
+    def project(self, name):
+        return self.call('GET', f'/projects?name={name}')['projects'][0]['id']
+
+    def region_of(self, endpoint_id):
+        self.conf.set_override('endpoint_id', endpoint_id, 'oslo_limit')
+        return keystone_limits.KeystoneLimits(self.credentials)
+
+    def test_limits(self):
+        self.assertEqual({}, self.client.registered(self.operator))
+        self.client.create(self.operator, {'servers': 5, 'class:VCPU': -1})
+        self.assertEqual({'servers': 5, 'class:VCPU': -1}, self.client.registered(self.operator))
+        demo, admin = self.project('demo'), self.project('admin')
+        self.client.create(self.operator, {'servers': 2}, project_id=demo)
+        self.assertEqual({'servers': 2}, self.client.of_project(self.operator, demo))
+        self.assertEqual({}, self.client.of_project(self.operator, admin))
+
+    def test_limits_of_a_region(self):
+        """With the endpoint's ID, limits of its region count, and no others."""
+        (service,) = self.call('GET', '/services?type=compute')['services']
+        path = f'/endpoints?service_id={service["id"]}'
+        endpoint = self.call('GET', path)['endpoints'][0]
+        self.client.create(self.operator, {'servers': 5})
+        region_id = endpoint['region_id']
+        client = self.region_of(endpoint['id'])
+        self.assertEqual({}, client.registered(self.operator))
+        client.create(self.operator, {'servers': 7}, region_id=region_id)
+        self.assertEqual({'servers': 7}, client.registered(self.operator))
+        self.assertEqual({'servers': 5}, self.client.registered(self.operator))
+
+    def test_service_that_does_not_exist(self):
+        self.conf.set_override('endpoint_service_type', 'other', 'oslo_limit')
+        self.assertRaises(exception.Unavailable, self.client.registered, self.operator)
+        client = self.region_of('unknown')
+        self.assertRaises(exception.Unavailable, client.registered, self.operator)
