@@ -143,7 +143,10 @@ class ConfirmResize(move.Move[resized.Ends]):
                 off = row.power_state == states.PowerState.SHUTDOWN
                 values['vm_state'] = str(states.VmState.STOPPED if off else states.VmState.ACTIVE)
             instances.update(connection, row.uuid, values, former=row)
-        self.events.end_all(connection)
+        failure = None if self.failure is None else self.given_up.get(CLEAN)
+        if failure is not None:
+            self.settle_left(connection, row, failure)
+        self.events.end_all(connection, failure)
 
     def delete(self) -> None:
         """Continue the deletion that confirmed the resize."""

@@ -28,6 +28,7 @@ from nova_lite.moves import server_cell
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import action_events
 from nova_lite.moves.parts import progress_records
+from nova_lite.saga import journal
 from nova_lite.states import nova_failures
 
 # The result of the first step: facts about the server when the saga began.
@@ -120,7 +121,7 @@ class Move(saga.Saga, typing.Generic[Found]):
         present = None if instances.is_gone(row) else row
         self.record_undo(connection, present)
         if present is not None and self.failure is not None:
-            self._settle(connection, present, self.failure)
+            self.settle_left(connection, present, self.error)
         elif self.faults and present is not None:
             self._free(connection, present)
         self.events.end_all(connection, self.error)
@@ -169,22 +170,29 @@ class Move(saga.Saga, typing.Generic[Found]):
         """Return the row of the failure that this saga leaves as nova does, or None."""
         return nova_failures.BY_NAME.get(self.left_as or '')
 
-    def _settle(
-        self, connection: sa.Connection, row: rows.Row, failure: nova_failures.Failure
+    def settle_left(
+        self, connection: sa.Connection, row: rows.Row | None, error: journal.Failure | None
     ) -> None:
-        """Record the states in which nova leaves the server and the migration."""
+        """Record the states in which nova leaves the server and the migration.
+
+        row: None if the server is gone; error: the fault of the server
+        """
+        failure = self.failure
+        if failure is None or row is None or instances.is_gone(row):
+            return
         if failure.migration is not None:
             values = {'status': str(failure.migration)}
             migrations.update(connection, self.scope.migration_uuid, values)
         if not failure.keeps_task:
-            changes = self.columns_left(row)
+            changes = self.record_left(connection, row)
             if failure.vm_state is not None:
                 changes = {**changes, 'vm_state': failure.vm_state}
             first = self.arguments.order.changes.get('task_state')
-            self.progress.clear_task(connection, changes, tasks=(*self.tasks, first))
+            tasks = (*self.tasks, first)
+            self.progress.clear_task(connection, changes, tasks=tasks, write=instances.force)
         if failure.has_fault:
-            self.progress.add_fault(connection, self.error)
+            self.progress.add_fault(connection, error)
 
-    def columns_left(self, row: rows.Row) -> saga.Data:
-        """Return further columns of a server that is left as in nova."""
+    def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
+        """Record what a kind of move leaves as nova does. Return further columns of the server."""
         return {}

@@ -7,6 +7,7 @@ destination in another cell: see `parts.cross_cell`.
 """
 
 from collections.abc import Collection
+from collections.abc import Sequence
 import typing
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from nova_lite.moves import answers
 from nova_lite.moves import asking
 from nova_lite.moves import move
 from nova_lite.moves import move_records
+from nova_lite.moves import neighbours
 from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
@@ -232,6 +234,37 @@ class Resize(move.Move[Began]):
             migrations.update(connection, self.uuid, values)
         if row is not None and steps.RECORD in self.not_undone:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
+
+    # ---- a destination that keeps the server, as in nova ----
+
+    @property
+    def _stays_there(self) -> bool:
+        """Return whether the destination keeps the server after its failure."""
+        return self.failure is not None and steps.CLAIM in self.failure.keeps
+
+    # The connections of volumes to that destination.
+    _connected: Sequence[saga.Data] = ()
+
+    def give_up(self) -> asking.Reply:
+        """Undo the begin. A destination that keeps the server has its ports and volumes."""
+        if self._stays_there:
+            self.allocation.free_source()
+            self._connected = self.volumes.take_over()
+            self.volumes.end_former()
+            row = self.scope.find_present()
+            if row is not None and not self.route.stays:
+                neighbours.unbind(self.scope, row.network_info, self.source.host)
+        return super().give_up()
+
+    def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
+        if not self._stays_there:
+            return {'new_flavor': None}
+        move_records.change_devices(connection, self.volumes.reserved, self._connected)
+        return {
+            **self.ports.columns(steps.ACTIVATE, row.network_info),
+            **self.dest.columns,
+            'new_flavor': None,
+        }
 
     # ---- record destination ----
 

@@ -180,7 +180,10 @@ class RevertResize(move.Move[Began]):
         Only this saga knows of that guest.
         """
         super().give_up()
-        if not self.scope.is_gone():
+        row = self.scope.find_present()
+        if row is not None:
+            if self.failure is not None and not self.route.stays:
+                neighbours.unbind(self.scope, row.network_info, self.source.host)
             return None
         self.allocation.free_source()
         return self.crossing.give_up(self.first) if self.crosses and self.has_begun else None

@@ -51,7 +51,7 @@ class Failure:
     arguments: arguments that the saga must have
     keeps: ids of steps whose effects stay; all other steps are undone
     vm_state: of the server afterwards; None if it stays
-    keeps_task: whether the server keeps its task
+    keeps_task: whether the server keeps its task, if it has one
     has_fault: whether the server gets a fault
     migration: status of the migration afterwards; None if the saga has none, or if it stays
     here, nova: what nova_lite and what nova leave
@@ -91,9 +91,95 @@ class Failure:
 
 _REBOOT = 'openstack server reboot --hard {server}'
 _RESET = 'openstack server set --state active {server}'
-_TASK = Left('I6', 'server')
+_SERVICE = 'openstack compute service list --host {host}'
+_HEAL = 'nova-manage placement heal_allocations --instance {server}'
+_DELETE = 'openstack server delete {server}'
+_TASK, _GUEST = Left('I6', 'server'), Left('I5', 'guest')
+_ALLOCATION = Left('I4', 'consumer')
+_RESIZES = ('resize', 'migrate')
+_AT_DESTINATION = (
+    'choose-destination',
+    'record-destination',
+    'bind-ports-to-destination',
+    'reserve-volumes-for-destination',
+    'claim-on-destination',
+    'resize-at-source',
+    'activate-destination-bindings',
+)
 
 FAILURES = (
+    Failure(
+        name='resize-on-destination',
+        title='A resize that the destination cannot finish',
+        kinds=_RESIZES,
+        steps=('finish-on-destination',),
+        keeps=(*_AT_DESTINATION, 'hold-source-allocation'),
+        migration=states.MigrationStatus.ERROR,
+        here='The server is at its source as before. Also if ports are not plugged in time.',
+        nova='The server is in ERROR on the destination, with its former flavor and the allocation of '
+        'the new one. The source keeps the stopped guest, and has no allocation.',
+        left=(_GUEST, _ALLOCATION),
+        repair=(_REBOOT, _HEAL, _DELETE),
+    ),
+    Failure(
+        name='resize-on-source',
+        title='A resize that the source cannot hand over',
+        kinds=_RESIZES,
+        steps=('resize-at-source',),
+        keeps=('resize-at-source',),
+        migration=states.MigrationStatus.ERROR,
+        here='The server is at its source as before.',
+        nova='The server is in ERROR at its source. Its guest is as the failure has left it.',
+        repair=(_REBOOT,),
+    ),
+    Failure(
+        name='confirm-on-source',
+        title='A confirmation that the source cannot clean up',
+        kinds=('confirm-resize',),
+        steps=('clean-up-at-source',),
+        migration=states.MigrationStatus.ERROR,
+        here='The source is asked again for about a minute. Then the migration is confirmed, the server '
+        'can be used, and the audit of the source removes the rest.',
+        nova='The server is in ERROR on the destination, where its guest runs. The source keeps a stopped '
+        'guest, and has no allocation.',
+        left=(_GUEST,),
+        repair=(_RESET,),
+    ),
+    Failure(
+        name='revert-on-destination',
+        title='A revert that cannot remove the guest at the destination',
+        kinds=('revert-resize',),
+        steps=('destroy-on-destination',),
+        migration=states.MigrationStatus.ERROR,
+        here='The destination is asked again. Then the server is in VERIFY_RESIZE as before, and can be '
+        'confirmed or reverted.',
+        nova='The server is in ERROR on the destination. The source keeps a stopped guest, and the '
+        'migration keeps the allocation of the source.',
+        left=(_GUEST, _ALLOCATION),
+        repair=(
+            _REBOOT,
+            'openstack resource provider allocation delete {migration}',
+        ),
+    ),
+    Failure(
+        name='revert-on-source',
+        title='A revert that the source cannot finish',
+        kinds=('revert-resize',),
+        steps=('finish-revert-on-source',),
+        migration=states.MigrationStatus.ERROR,
+        here='The source is asked again for about a minute. Then the server is in ERROR at its source.',
+        nova='The server is in ERROR at its source after the first failure.',
+        repair=(_REBOOT,),
+    ),
+    Failure(
+        name='rebuild-on-host',
+        title='A rebuild that the host cannot do',
+        kinds=('rebuild',),
+        steps=('destroy-former-guest', 'write-image', 'rebuild-guest'),
+        here='The host is asked three times before the server is in ERROR.',
+        nova='The server is in ERROR after the first failure, and may have no guest.',
+        repair=('openstack server rebuild {server}',),
+    ),
     Failure(
         name='rebuild-on-lost-host',
         title='A rebuild whose host is down',
@@ -106,11 +192,47 @@ FAILURES = (
         here='The server is as before, with its former image. The action has the error.',
         nova='The server keeps the task ``rebuilding`` and shows the new image.',
         left=(_TASK,),
+        repair=(_SERVICE, _RESET, 'openstack server rebuild {server}'),
+    ),
+    Failure(
+        name='forced-evacuation-without-room',
+        title='An evacuation to a forced host that is full',
+        kinds=('evacuation',),
+        steps=('choose-destination',),
+        errors=('NoValidHost',),
+        arguments={'forced': True},
+        vm_state=None,
+        keeps_task=True,
+        has_fault=False,
+        migration=states.MigrationStatus.ERROR,
+        here='The server is in ERROR, as after each evacuation that finds no host.',
+        nova='The server keeps the task ``rebuilding``.',
+        left=(_TASK,),
         repair=(
-            'openstack compute service list --host {host}',
-            _RESET,
-            'openstack server rebuild {server}',
+            'openstack server set --state error {server}',
+            'openstack server evacuate {server}',
         ),
+    ),
+    Failure(
+        name='unshelve-without-image',
+        title='An unshelve of an offloaded server whose image was deleted',
+        kinds=('unshelve',),
+        steps=('find-image',),
+        errors=('ImageNotFound',),
+        here='The server is shelved and offloaded as before, with a fault.',
+        nova='The server is in ERROR, on no host.',
+        repair=(_DELETE,),
+    ),
+    Failure(
+        name='attach-volume-on-host',
+        title='A volume that the host cannot attach',
+        kinds=('attach-volume',),
+        steps=('attach-on-host',),
+        vm_state=None,
+        keeps_task=True,
+        here='The event of the action has the reason.',
+        nova='The server gets a fault as well, which is shown if it is in ERROR.',
+        repair=('openstack server event list {server}',),
     ),
 )
 BY_NAME = {failure.name: failure for failure in FAILURES}

@@ -25,7 +25,7 @@ def explain(
         is_left = any(_names(finding, saga, failure) for saga, failure, _row in failed)
         (explained if is_left else kept).append(finding)
     for saga, failure, row in failed:
-        if _is_still_left(row, failure):
+        if row is not None and _is_still_left(row, failure):
             detail = (
                 f'was left as nova leaves it by saga {saga.uuid}, see '
                 f'doc/source/admin/failures.rst: {failure.title}'
@@ -36,14 +36,17 @@ def explain(
 
 def _failed(
     snapshot: observed.Snapshot,
-) -> Iterator[tuple[rows.Row, nova_failures.Failure, rows.Row]]:
-    """Yield (saga, row of the table, server) of failures of servers that exist."""
+) -> Iterator[tuple[rows.Row, nova_failures.Failure, rows.Row | None]]:
+    """Yield (saga, row of the table, server or None) of failures.
+
+    A server that was deleted since may have left resources too.
+    """
     servers = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden}
     for saga in snapshot.sagas:
         left = saga.data.get(step.LEFT_AS)
         failure = nova_failures.BY_NAME.get(left['name']) if left else None
-        if failure is not None and saga.instance_uuid in servers:
-            yield saga, failure, servers[saga.instance_uuid]
+        if failure is not None:
+            yield saga, failure, servers.get(saga.instance_uuid)
 
 
 def _names(finding: findings.Finding, saga: rows.Row, failure: nova_failures.Failure) -> bool:

@@ -4,53 +4,247 @@ At the end of each test nothing is found in the cloud but what the row explains.
 """
 
 import testtools
+import yaml
 
+from nova_lite import runtime
 from nova_lite.states import nova_failures
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
+OPTIONS = {
+    'conductor': {'failures': 'metadata'},
+    'compute': {'stray_grace': 2},
+    'quota': {'ram': -1, 'cores': -1},
+}
 AS_NOVA = {nova_failures.METADATA_KEY: 'nova'}
 
 
+@sample.in_turns(3)
 class FailuresAsNovaTest(moves_base.MovesTest):
     """Servers choose by their metadata how they fail."""
 
-    settings = {'cells': 1, 'hosts': 3, 'options': {'conductor': {'failures': 'metadata'}}}
+    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
         self.addCleanup(self.cloud.behave, 'extends: instant\n')
 
     def row(self, name):
-        """The row of the table."""
+        """Return the row of the table."""
         return nova_failures.BY_NAME[name]
 
     def explained(self, server):
-        """The lines of `verify` about a server that a failure explains."""
+        """Return the lines of `verify` about a server that a failure explains."""
         return [each for each in self.cloud.explained() if server.id in ' '.join(each)]
 
+    def end(self, name, server):
+        """Wait for the end of its move; return the server, which must be as the row says."""
+        self.stage.wait_idle(server)
+        row = self.row(name)
+        found = self.cloud.admin.compute.get_server(server.id)
+        if row.vm_state:
+            self.assertEqual('ERROR', found.status)
+        if not row.keeps_task:
+            self.assertIsNone(found.task_state)
+        if row.has_fault and found.status == 'ERROR':
+            self.assertIsNotNone(found.fault)
+        if row.migration:
+            self.assertEqual(row.migration, self.stage.migration(server)['status'])
+        if row.vm_state or found.task_state:
+            self.assertNotEqual([], self.explained(server))
+        self.assertEqual([], self.cloud.findings())
+        return found
+
+    def failing(self, verb, server):
+        """Make an operation of hosts fail once for a server, by its name."""
+        rule = {'verb': verb, 'when': 'during', 'first': 1, 'match': {'server': server.name}}
+        self.cloud.behave(yaml.safe_dump({'extends': 'instant', 'failures': [rule]}))
+
+    def boot(self, name=None, **options):
+        """Return a server with a name of its own, so that it alone meets a failure."""
+        return super().boot(name or runtime.new_uuid(), **options)
+
+    def boot_full(self, **options):
+        """Return such a server with a port and a volume."""
+        return super().boot_full(name=runtime.new_uuid(), **options)
+
+    def working(self):
+        """Make all operations of hosts succeed."""
+        self.cloud.behave('extends: instant\n')
+
+    def resized(self, **options):
+        """Return a server in VERIFY_RESIZE."""
+        server = self.boot_full(**options)
+        self.stage.resize(server, 'm1.small')
+        return self.cloud.wait(server, 'VERIFY_RESIZE')
+
+    def reboot(self, server):
+        """Do as most rows say, and return the server."""
+        self.working()
+        self.stage.act(server, 'reboot', {'type': 'HARD'})
+        return self.cloud.wait(server, 'ACTIVE')
+
+    # ---- resize ----
+
+    def test_resize_on_destination(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.boot_full(metadata=metadata)
+            self.failing('finish_migration', server)
+            self.stage.resize(server, 'm1.small')
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.assertEqual(server.compute_host, self.cloud.wait(server).compute_host)
+                self.assertEqual([], self.explained(server))
+        found = self.end('resize-on-destination', server)
+        self.assertNotEqual(server.compute_host, found.compute_host)
+        self.assertEqual('m1.tiny', found.flavor.name)
+        migration = self.stage.migration(server)
+        self.assertEqual({found.compute_host}, self.stage.hosts_held(server, migration))
+        self.assertEqual(2048, self.stage.total(self.stage.allocations(server.id), 'MEMORY_MB'))
+        rebooted = self.reboot(server)
+        self.assertEqual(found.compute_host, rebooted.compute_host)
+
+    def test_resize_on_source(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.boot_full(metadata=metadata)
+            self.failing('migrate_out', server)
+            self.stage.resize(server, 'm1.small')
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        found = self.end('resize-on-source', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.assertEqual(512, self.stage.total(self.stage.allocations(server.id), 'MEMORY_MB'))
+        self.reboot(server)
+
+    def test_confirm_on_source(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.resized(metadata=metadata)
+            self.failing('confirm_migration', server)
+            self.stage.act(server, 'confirmResize', status=204)
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        found = self.end('confirm-on-source', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.assertEqual({}, self.stage.allocations(self.stage.migration(server)['uuid']))
+        self.cloud.admin.compute.reset_server_state(server, 'active')
+        self.cloud.wait(server)
+
+    def test_revert_on_destination(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.resized(metadata=metadata)
+            self.failing('destroy', server)
+            self.stage.act(server, 'revertResize')
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        found = self.end('revert-on-destination', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.assertEqual(2, len(self.stage.hosts_held(server, self.stage.migration(server))))
+
+    def test_revert_on_source(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.resized(metadata=metadata)
+            self.failing('revert_migration', server)
+            self.stage.act(server, 'revertResize')
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        found = self.end('revert-on-source', server)
+        self.assertNotEqual(server.compute_host, found.compute_host)
+        self.reboot(server)
+
+    # ---- rebuild and evacuation ----
+
+    def test_rebuild_on_host(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.boot(metadata=metadata)
+            self.failing('spawn', server)
+            self.stage.act(server, 'rebuild', {'imageRef': self.stage.image()})
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        self.end('rebuild-on-host', server)
+        self.rebuild(server)
+
     def test_rebuild_on_lost_host(self):
-        image = self.stage.image()
         for metadata, task, shown in (({}, None, 'cirros'), (AS_NOVA, 'rebuilding', 'other')):
             server = self.boot(metadata=metadata)
+            image = self.stage.image()
             with self.stage.forced_down(server.compute_host):
                 self.stage.act(server, 'rebuild', {'imageRef': image})
                 self.stage.wait_idle(server)
             found = self.cloud.wait(server, 'REBUILD' if task else 'ACTIVE', task=task)
             self.assertEqual(self.stage.image(shown), found.image.id)
             self.assertIsNone(found.fault)
-            self.assertEqual(bool(task), bool(self.explained(server)))
-        self.repair(server)
+        self.end('rebuild-on-lost-host', server)
+        self.cloud.admin.compute.reset_server_state(server, 'active')
+        self.rebuild(server)
         self.assertEqual([], self.explained(server))
 
-    def repair(self, server):
-        """Do as the row says: reset the state and rebuild the server."""
-        self.cloud.admin.compute.reset_server_state(server, 'active')
+    def rebuild(self, server):
+        """Rebuild a server, which succeeds."""
+        self.working()
         self.stage.act(server, 'rebuild', {'imageRef': self.stage.image()})
         self.stage.wait_idle(server)
         self.cloud.wait(server)
+
+    def test_forced_evacuation_without_room(self):
+        memory = self.stage.host_memory()
+        huge = self.stage.flavor('huge', ram=memory * 3 // 4)
+        for metadata, status in (({}, 'ERROR'), (AS_NOVA, 'REBUILD')):
+            server = self.boot(flavor=huge.name, metadata=metadata)
+            full = self.boot('full', flavor=huge.name)
+            with self.stage.forced_down(server.compute_host):
+                body = {'host': full.compute_host, 'force': True}
+                self.stage.act(server, 'evacuate', body, version='2.67', status=200)
+                self.stage.wait_idle(server)
+            task = 'rebuilding' if metadata else None
+            self.cloud.wait(server, status, task=task)
+            if not metadata:
+                self.delete(server, full)
+        found = self.end('forced-evacuation-without-room', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+
+    # ---- others ----
+
+    def test_unshelve_without_image(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.boot(metadata=metadata)
+            self.stage.act(server, 'shelve')
+            self.cloud.wait(server, 'SHELVED_OFFLOADED')
+            image = self.cloud.admin.image.find_image(f'{server.name}-shelved')
+            self.cloud.admin.image.delete_image(image)
+            self.stage.act(server, 'unshelve')
+            self.stage.wait_idle(server)
+            if not metadata:
+                self.cloud.wait(server, 'SHELVED_OFFLOADED')
+                self.delete(server)
+        found = self.end('unshelve-without-image', server)
+        self.assertIsNone(found.compute_host)
+
+    def test_attach_volume_on_host(self):
+        """The fault is shown when an administrator sets the server to ERROR."""
+        storage = self.cloud.admin.block_storage
+        for metadata in ({}, AS_NOVA):
+            server = self.boot(metadata=metadata)
+            volume = storage.create_volume(size=1)
+            storage.wait_for_status(volume, 'available')
+            self.failing('attach_volume', server)
+            self.cloud.api(
+                'POST',
+                f'/servers/{server.id}/os-volume_attachments',
+                json={'volumeAttachment': {'volumeId': volume.id}},
+            )
+            self.end('attach-volume-on-host', server)
+            self.cloud.admin.compute.reset_server_state(server, 'error')
+            found = self.cloud.wait(server, 'ERROR')
+            self.assertEqual(bool(metadata), bool(found.fault))
+            storage.delete_volume(volume)
 
 
 class WholeTableTest(testtools.TestCase):

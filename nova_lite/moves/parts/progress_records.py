@@ -1,5 +1,7 @@
 """The progress of a move, as its records show it: task, migration, events and faults."""
 
+from collections.abc import Callable
+
 from oslo_log import log
 import sqlalchemy as sa
 
@@ -53,16 +55,22 @@ class Progress:
     record = scopes.transaction(note)
 
     def clear_task(
-        self, connection: sa.Connection, changes: rows.Values, *, tasks: scopes.Tasks | None = None
+        self,
+        connection: sa.Connection,
+        changes: rows.Values,
+        *,
+        tasks: scopes.Tasks | None = None,
+        write: Callable[..., object] = instances.update,
     ) -> None:
         """Clear the task and change columns, unless another request has set the task.
 
         tasks: the task states to clear; default: the saga's
+        write: function of `instances` that changes the server
         """
         uuid, changes = self.scope.instance_uuid, {'task_state': None, **changes}
         tasks = tasks or self.scope.tasks
         try:
-            instances.update(connection, uuid, changes, expect_task=tasks)
+            write(connection, uuid, changes, expect_task=tasks)
         except exception.StateChanged as error:
             LOG.info(
                 'Server %s was changed by another request; not updating its state: %s', uuid, error

@@ -221,6 +221,24 @@ class Volumes:
             return saga.Skipped()
         return None
 
+    def take_over(self) -> list[dict[str, typing.Any]]:
+        """Complete the new attachments, which a host has connected.
+
+        Return the connections, as `connected` of `move_records.change_devices`.
+        """
+        volume, ctxt, connected = self.scope.world.volume, self.scope.ctxt, []
+        for device, (_former, new) in self.reserved.items():
+            if new == steps.LOST:
+                continue
+            try:
+                volume.complete_attachment(ctxt, new)
+                info = volume.get_attachment(ctxt, new)['connection_info']
+                connected.append({'uuid': device, 'connection_info': info})
+            except exception.AttachmentNotFound:
+                # The volume's owner has taken it from the server.
+                connected.append({'uuid': device, 'connection_info': None, 'lost': True})
+        return connected
+
     def end_former(self) -> None:
         """Delete the former attachments."""
         for former, _new in self.reserved.values():
