@@ -92,10 +92,10 @@ class Request:
         """Return the user, without whom a request is not authenticated."""
         return typing.cast(str, self.ctxt.user_id)  # see authentication.context_of
 
-    def param(self, name: str, default: str | None = None) -> str | None:
-        """Return the last value of a query parameter."""
+    def param(self, name: str) -> str | None:
+        """Return the last value of a query parameter, or None."""
         values = self.params.get(name)
-        return values[-1] if values else default
+        return values[-1] if values else None
 
     def allows(self, rule: str, target: Target = None) -> bool:
         """Return whether a rule allows the caller. target: as for Enforcer.allows"""

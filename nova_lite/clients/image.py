@@ -5,7 +5,6 @@ itself are an image's properties; its schema is not asked for.
 """
 
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
 import copy
 import typing
@@ -245,20 +244,6 @@ class Image:
         )
         if response.status_code == 409 and self.get(ctxt, image_id)['status'] != 'active':
             raise exception.Conflict(reason=responses.detail(response))
-
-    def download(
-        self, ctxt: session.Ctxt, image_id: str, *, chunk_size: int = 1 << 20
-    ) -> Iterator[bytes]:
-        """Return the image's contents, in pieces of at most `chunk_size` bytes."""
-        response = self._images.call(
-            ctxt,
-            'GET',
-            image_id,
-            '/file',
-            stream=True,
-            headers={'Accept': 'application/octet-stream'},
-        )
-        return response.iter_content(chunk_size)
 
     def delete(self, ctxt: session.Ctxt, image_id: str, *, missing_ok: bool = False) -> None:
         """Delete the image. Raise ImageNotFound unless `missing_ok`.

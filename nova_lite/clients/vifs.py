@@ -129,19 +129,3 @@ def _address(address: str | None, kind: str, subnet: session.Json) -> session.Js
     if address is None:
         return None
     return {'address': address, 'type': kind, 'version': subnet['ip_version'], 'meta': {}}
-
-
-def port_ids(network_info: Iterable[session.Json]) -> list[str]:
-    """Return the ids of the ports."""
-    return [vif['id'] for vif in network_info]
-
-
-def addresses(network_info: Iterable[session.Json]) -> list[tuple[str, str, session.Json]]:
-    """Return every fixed and floating address: [(network label, MAC, ip entry), ...]."""
-    found = []
-    for vif in network_info:
-        for subnet in vif['network']['subnets']:
-            for ip in subnet['ips']:
-                for entry in (ip, *ip['floating_ips']):
-                    found.append((vif['network']['label'], vif['address'], entry))
-    return found

@@ -39,7 +39,6 @@ def make_conf(
     *,
     files: list[str] | None = None,
     prog: str = 'nova-lite',
-    version: str | None = None,
 ) -> cfg.ConfigOpts:
     """Parse `argv` and the configuration files into a private ConfigOpts.
 
@@ -51,7 +50,6 @@ def make_conf(
         list(argv),
         project='nova-lite',
         prog=prog,
-        version=version,
         default_config_files=files,
         default_config_dirs=None if files is None else [],
     )

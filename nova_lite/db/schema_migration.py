@@ -1,4 +1,4 @@
-"""Schemas: upgrade a database, show its revision and differences from the models.
+"""Schemas: upgrade a database, and show its revision.
 
 which: 'api' for the API database, 'cell' for that of a cell or of cell0
 """
@@ -7,7 +7,6 @@ import functools
 import pathlib
 import typing
 
-from alembic import autogenerate
 from alembic import command
 from alembic import config
 from alembic import script
@@ -46,11 +45,6 @@ def newest(which: str) -> str | None:
     return script.ScriptDirectory.from_config(_config(which)).get_current_head()
 
 
-def differences(url: str, which: str) -> typing.Any:
-    """Return alembic's list of differences between a database and the models."""
-    return _run(url, _differences, which)
-
-
 def _run(url: str, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     database = transactions.Database(url, threads=1)
     try:
@@ -80,13 +74,6 @@ def _is_known(revision: str, which: str) -> bool:
 
 def _version(connection: sqlalchemy.Connection) -> str | None:
     return migration.MigrationContext.configure(connection).get_current_revision()
-
-
-def _differences(connection: sqlalchemy.Connection, which: str) -> typing.Any:
-    context = migration.MigrationContext.configure(
-        connection, opts={'compare_type': True, 'target_metadata': METADATA[which]}
-    )
-    return autogenerate.compare_metadata(context, METADATA[which])
 
 
 def _config(which: str, connection: sqlalchemy.Connection | None = None) -> config.Config:

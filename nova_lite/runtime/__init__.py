@@ -369,11 +369,6 @@ def current_thread() -> threading.Thread:
     return threading.current_thread()
 
 
-def thread_name() -> str:
-    """Return the name of the calling thread."""
-    return threading.current_thread().name
-
-
 def active_threads() -> int:
     """Return how many threads this process runs (health and benchmarks)."""
     return threading.active_count()

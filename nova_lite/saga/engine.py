@@ -23,6 +23,8 @@ from nova_lite.saga import step as step_module
 
 LOG = log.getLogger(__name__)
 
+# Number of due sagas that a sweep submits.
+SWEPT = 100
 # What the log says of a saga that another super-conductor runs.
 TAKEN_OVER = 'was taken over after its lease was lost'
 
@@ -102,15 +104,15 @@ class Engine:
             self.journal = journal_module.Abandoned()
             self._lock.notify_all()
 
-    def sweep(self, limit: int = 100) -> int:
+    def sweep(self) -> int:
         """Submit due sagas without an owner. Return their number.
 
-        Sagas that wait in this engine for a thread are due as well. They do not count in `limit`,
-        so that they do not hide other sagas.
+        Sagas that wait in this engine for a thread are due as well. They do not count in the
+        limit, so that they do not hide other sagas.
         """
         with self._lock:
             waiting = len(self._queue)
-        uuids = self.journal.due(limit + waiting)
+        uuids = self.journal.due(SWEPT + waiting)
         for uuid in uuids:
             self.submit(uuid)
         return len(uuids)

@@ -7,16 +7,12 @@ so that claims which placement would refuse are rare. Source: reference/budgets.
 import collections
 import collections.abc
 
-from oslo_log import log
-
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
 from nova_lite.scheduler import host_states
-
-LOG = log.getLogger(__name__)
 
 SHAPES = 64
 

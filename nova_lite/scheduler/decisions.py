@@ -12,7 +12,6 @@ from nova_lite.clients import offers
 from nova_lite.scheduler import query
 
 PLACEMENT = 'placement'
-CLAIM = 'claim'
 REQUEST_FILTER = 'request filter'
 # {server uuid: {host: {weigher: weight}}}
 Weights: typing.TypeAlias = dict[str, dict[str, dict[str, float]]]

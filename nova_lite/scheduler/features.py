@@ -32,9 +32,9 @@ def requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') 
     return value
 
 
-def is_requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> bool:
+def is_requested(spec: request_spec.RequestSpec, name: str) -> bool:
     """Return whether the flavor or the image turns a feature on."""
-    value = requested(spec, name, namespace)
+    value = requested(spec, name)
     return value is not None and strutils.bool_from_string(value)
 
 

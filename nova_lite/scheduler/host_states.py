@@ -9,7 +9,6 @@ import dataclasses
 import typing
 
 from oslo_config import cfg
-from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import cells as deployment
@@ -30,7 +29,6 @@ Version: typing.TypeAlias = tuple[int, ...]
 # (host, hypervisor node)
 Node: typing.TypeAlias = tuple[str, str]
 
-LOG = log.getLogger(__name__)
 
 STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
 # Seconds until a placed server must be in its cell's records.

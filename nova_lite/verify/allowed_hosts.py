@@ -108,18 +108,6 @@ def demanded(demand: Demand) -> set[str]:
     return found
 
 
-def refused(demand: Demand) -> set[str]:
-    """Return traits that the flavor forbids.
-
-    The threads of dedicated CPUs are not among them: a host without PCPU may have any.
-    """
-    return {
-        key.partition(':')[2]
-        for key, value in demand.extra_specs.items()
-        if key.startswith('trait') and value == 'forbidden'
-    }
-
-
 def is_outside_zone(place: Place, demand: Demand, zones: Container[str | None]) -> bool:
     """Return whether the host is in no aggregate of the zone. zones: all that aggregates name."""
     return demand.zone in zones and not any(

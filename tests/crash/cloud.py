@@ -8,11 +8,11 @@ from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import processes
 from nova_lite.lab.launcher import supervisor
-from nova_lite.virt.sim import census
 from tests.crash import cases
 from tests.crash import points
 from tests.fixtures import forking
 from tests.fixtures import process_cloud
+from tests.fixtures import running_guests
 
 HOOKED = ('conductor', 'compute', 'scheduler', 'api')
 STOP_S = 10
@@ -144,6 +144,6 @@ class CrashCloud(process_cloud.ProcessCloud):
         return made
 
     def guests(self):
-        return census.running(
+        return running_guests.nodes(
             glob.glob(os.path.join(self.state_dir, 'guests', '*', 'guests.sqlite'))
         )

@@ -19,10 +19,10 @@ import fixtures
 import testtools
 
 from nova_lite.lab.launcher import client_connections
-from nova_lite.virt.sim import census
 from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import ports
+from tests.fixtures import running_guests
 from tools import sample
 
 COMMAND = commands.MODULE
@@ -70,7 +70,7 @@ class UpTest(testtools.TestCase):
     def guests(self):
         """{server: nodes where it runs}, from the files of the simulated hosts."""
         guests = os.path.join(self.state_dir, 'guests')
-        return census.running(
+        return running_guests.nodes(
             os.path.join(guests, cell, 'guests.sqlite') for cell in os.listdir(guests)
         )
 

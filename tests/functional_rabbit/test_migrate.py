@@ -14,6 +14,7 @@ from nova_lite.db.api import stamps
 from nova_lite.lab.launcher import first_flavors
 from tests.fixtures import mariadb
 from tests.fixtures import postgresql
+from tests.fixtures import schemas
 from tests.fixtures import servers
 
 SERVERS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
@@ -34,7 +35,7 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
     def test_revisions_make_what_the_models_say(self):
         for which in schema_migration.METADATA:
             url = self.upgraded(which)
-            self.assertEqual([], schema_migration.differences(url, which))
+            self.assertEqual([], schemas.differences(url, which))
             self.assertEqual(schema_migration.newest(which), schema_migration.version(url, which))
 
     def test_queries_that_databases_differ_in(self):

@@ -34,7 +34,6 @@ _WAITS = 'waits_for_hosts'
 _IS_DUE = database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S)
 _IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
-_MOST = sa.bindparam('most', type_=sa.Integer)
 _DUE_BATCHES = (
     sa.select(TABLE.c.reservation_id)
     .where(
@@ -43,7 +42,7 @@ _DUE_BATCHES = (
         TABLE.c.reservation_id.not_in(sa.bindparam('besides')),
     )
     .order_by(*_FIRST)
-    .limit(_MOST)
+    .limit(sa.bindparam('most', type_=sa.Integer))
 )
 _DUE_OF_BATCH = writing.locking(
     sa.select(TABLE.c.id).where(
@@ -56,7 +55,7 @@ _DUE_WITHDRAWN = writing.locking(
     sa.select(TABLE.c.id, TABLE.c.epoch)
     .where(_IS_DUE, TABLE.c.withdrawn.is_(True))
     .order_by(*_FIRST)
-    .limit(_MOST)
+    .limit(20)
 )
 _NEWEST_FIRST = TABLE.c.id.desc()
 
@@ -199,14 +198,12 @@ def take_over(
     return batches
 
 
-def take_over_withdrawn(
-    connection: sa.Connection, lease_s: float, limit: int = 20
-) -> Sequence[rows.Row]:
-    """Take over the withdrawn requests whose leases expired first. Return their rows.
+def take_over_withdrawn(connection: sa.Connection, lease_s: float) -> Sequence[rows.Row]:
+    """Take over the 20 withdrawn requests whose leases expired first. Return their rows.
 
     The lease of a request doubles each time, up to LONGEST_LEASE_S.
     """
-    due = execute.every(connection, _DUE_WITHDRAWN, {'most': limit})
+    due = execute.every(connection, _DUE_WITHDRAWN)
     for key, epoch in due:
         pause_s = retries.pause_s(epoch, lease_s, retries.LONGEST_LEASE_S)
         lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': pause_s}}

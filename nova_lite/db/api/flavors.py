@@ -1,7 +1,6 @@
 """Flavors, their extra specs, and which projects may use those that are not public."""
 
 from collections.abc import Callable
-from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
@@ -55,11 +54,6 @@ def get(connection: sa.Connection, flavorid: str, project_id: str | None = None)
     if row is None:
         raise exception.FlavorNotFound(flavor_id=flavorid)
     return row
-
-
-def of(connection: sa.Connection, flavorids: Iterable[str]) -> dict[str, rows.Row]:
-    """Return {flavorid: row} of existing flavors."""
-    return {row.flavorid: row for row in rows.every(connection, TABLE, flavorid=list(flavorids))}
 
 
 def page(

@@ -70,14 +70,9 @@ def destroy_block_device(connection: sa.Connection, uuid: str) -> int:
     return rows.delete(connection, DEVICES, uuid=uuid)
 
 
-def destroy_block_devices(
-    connection: sa.Connection, instance_uuid: str, volume_id: str | None = None
-) -> int:
-    """Remove a server's block devices, or only that of a volume."""
-    where: dict[str, typing.Any] = {'instance_uuid': instance_uuid}
-    if volume_id is not None:
-        where['volume_id'] = volume_id
-    return rows.delete(connection, DEVICES, **where)
+def destroy_block_devices(connection: sa.Connection, instance_uuid: str) -> int:
+    """Remove a server's block devices. Return their number."""
+    return rows.delete(connection, DEVICES, instance_uuid=instance_uuid)
 
 
 def create_tags(connection: sa.Connection, instance_uuid: str, tags: Iterable[str]) -> None:

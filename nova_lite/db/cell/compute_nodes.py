@@ -44,11 +44,6 @@ def names(connection: sa.Connection) -> Sequence[rows.Row]:
     return execute.every(connection, _NAMES)
 
 
-def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """Return one node by uuid. Raise ComputeNodeNotFound."""
-    return rows.get(connection, TABLE, exception.ComputeNodeNotFound(node=uuid), uuid=uuid)
-
-
 def find(connection: sa.Connection, host: str, name: str | None) -> rows.Row | None:
     """Return the node of a host that has this name, or None."""
     return rows.find(connection, TABLE, host=host, hypervisor_hostname=name)

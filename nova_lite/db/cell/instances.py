@@ -57,7 +57,7 @@ _CHANGED_UNTIL = (
         TABLE.c.id > sa.bindparam('after_id'),
     )
     .order_by(TABLE.c.id)
-    .limit(sa.bindparam('most', type_=sa.Integer))
+    .limit(1000)
 )
 _CHANGED_BETWEEN = _CHANGED_UNTIL.where(changed_at > sa.bindparam('since'))
 _ACTIONS, _EVENTS = models.InstanceAction.__table__, models.InstanceActionEvent.__table__
@@ -175,12 +175,9 @@ def named(connection: sa.Connection, name: str) -> Sequence[rows.Row]:
     return rows.every(connection, TABLE, display_name=name, deleted=False, hidden=False)
 
 
-def on_host(connection: sa.Connection, host: str, node: str | None = None) -> Sequence[rows.Row]:
+def on_host(connection: sa.Connection, host: str) -> Sequence[rows.Row]:
     """Return the servers on a host, including hidden copies."""
-    where: dict[str, typing.Any] = {'host': host, 'deleted': False}
-    if node is not None:
-        where['node'] = node
-    return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+    return rows.every(connection, TABLE, order_by=TABLE.c.id, host=host, deleted=False)
 
 
 def places(connection: sa.Connection) -> Sequence[rows.Row]:
@@ -321,13 +318,12 @@ def changed_between(
     until: datetime.datetime,
     *,
     after_id: int = 0,
-    limit: int = 1000,
 ) -> Sequence[rows.Row]:
-    """Return (id, uuid, whether it stays) of servers that last changed in a time range.
+    """Return (id, uuid, whether it stays) of 1,000 servers that last changed in a time range.
 
     since: None: no lower limit; until: included
     """
-    parameters = {'until': until, 'after_id': after_id, 'most': limit}
+    parameters = {'until': until, 'after_id': after_id}
     if since is None:
         return execute.every(connection, _CHANGED_UNTIL, parameters)
     return execute.every(connection, _CHANGED_BETWEEN, {**parameters, 'since': since})

@@ -61,7 +61,7 @@ _HEARD_SINCE = sa.select(TABLE.c.host, TABLE.c.last_seen_up).where(
     TABLE.c.binary == COMPUTE, TABLE.c.last_seen_up >= sa.bindparam('since')
 )
 _OLDEST = sa.select(sa.func.min(TABLE.c.version)).where(
-    TABLE.c.binary == sa.bindparam('binary'), TABLE.c.version > 0
+    TABLE.c.binary == COMPUTE, TABLE.c.version > 0
 )
 
 
@@ -198,12 +198,6 @@ def find(connection: sa.Connection, host: str, binary: str = COMPUTE) -> rows.Ro
 def lock(connection: sa.Connection, host: str, binary: str = COMPUTE) -> None:
     """Lock a service until the transaction ends."""
     rows.lock(connection, TABLE, host=host, binary=binary)
-
-
-def get(connection: sa.Connection, uuid: str) -> rows.Row:
-    """Return one service by uuid. Raise ServiceNotFound."""
-    error = exception.ServiceNotFound(service_id=uuid)
-    return rows.get(connection, TABLE, error, more=READ_AT, uuid=uuid)
 
 
 def update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
@@ -343,7 +337,7 @@ def excuse(connection: sa.Connection, down_time_s: float, besides: Collection[st
     return sum(len(hosts) for hosts in silent.values())
 
 
-def minimum_version(connection: sa.Connection, binary: str = COMPUTE) -> int | None:
-    """Return the lowest version of the services of `binary`; None if there are none."""
-    oldest: int | None = execute.value(connection, _OLDEST, {'binary': binary})
+def minimum_version(connection: sa.Connection) -> int | None:
+    """Return the lowest version of the compute services; None if there are none."""
+    oldest: int | None = execute.value(connection, _OLDEST)
     return oldest

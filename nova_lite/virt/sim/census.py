@@ -3,8 +3,6 @@
 It only reads the rows. Effects that are due but were not settled yet have not taken place.
 """
 
-import collections
-from collections.abc import Iterable
 import contextlib
 import dataclasses
 import datetime
@@ -115,13 +113,3 @@ def ownerless_drives(path: str | pathlib.Path) -> list[tuple[str, str]]:
             'SELECT guest, node FROM drives WHERE NOT EXISTS (SELECT 1 FROM guests'
             ' WHERE guests.node = drives.node AND guests.uuid = drives.guest)'
         ).fetchall()
-
-
-def running(paths: Iterable[str | pathlib.Path]) -> dict[str, list[str]]:
-    """Return {guest uuid: [nodes where it runs]} over all the files."""
-    found = collections.defaultdict(list)
-    for path in paths:
-        for row in guests(path):
-            if row.running:
-                found[row.uuid].append(row.node)
-    return dict(found)

@@ -130,13 +130,6 @@ class Timeline:
     downtime: float
 
 
-def converges(params: Parameters) -> bool:
-    """Return whether the copy ends without being forced."""
-    if params.memory_mb <= params.threshold_mb:
-        return True
-    return params.throttled or params.dirty < params.bandwidth_mb_s
-
-
 def timeline(params: Parameters, force: Force | None = None) -> Timeline:
     """Return when the guest is handed over and the copy is complete."""
     natural = _natural_timeline(params)

@@ -5,7 +5,6 @@ import testscenarios
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import owned_ports
-from nova_lite.clients import vifs
 from tests.unit.clients import networks
 
 
@@ -16,7 +15,7 @@ class BindingTest(networks.NetworkTestCase):
         super().setUp()
         net = self.make_network()
         self.info = self.allocate({'network_id': net}, {'network_id': net})
-        self.ids = vifs.port_ids(self.info)
+        self.ids = [vif['id'] for vif in self.info]
         self.bindings = self.network.bindings
 
     def hosts(self):
@@ -147,7 +146,7 @@ class OwnedTest(testscenarios.WithScenarios, networks.NetworkTestCase):
 
     def all_bindings(self):
         """{port id: {(host, status)}} of the ports that exist."""
-        ports = self.network.list(self.admin, 'ports', id=vifs.port_ids(self.info))
+        ports = self.network.list(self.admin, 'ports', id=[vif['id'] for vif in self.info])
         listed = {port['id']: self.network.bindings.list(self.admin, port['id']) for port in ports}
         return {
             port_id: {(each['host'], each['status']) for each in found}

@@ -96,10 +96,10 @@ class TestJobs(testtools.TestCase):
         self.later(100)
 
     def test_in_the_calling_thread(self):
-        here = runtime.thread_name()
+        here = runtime.current_thread().name
 
         def work():
-            self.log.append(runtime.thread_name())
+            self.log.append(runtime.current_thread().name)
             yield from ()
 
         self.jobs.run('a', work())

@@ -14,6 +14,7 @@ from nova_lite.db import schema_migration
 from nova_lite.db import transactions
 from nova_lite.db.cell import models
 from tests.fixtures import database
+from tests.fixtures import schemas
 
 # The digests of the revisions.
 REVISIONS = {
@@ -41,7 +42,7 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
     def test_revisions_make_what_the_models_say(self):
         self.assertIsNone(schema_migration.version(self.url, self.which))
         schema_migration.upgrade(self.url, self.which)
-        self.assertEqual([], schema_migration.differences(self.url, self.which))
+        self.assertEqual([], schemas.differences(self.url, self.which))
         self.assertEqual(
             schema_migration.newest(self.which), schema_migration.version(self.url, self.which)
         )
@@ -49,7 +50,7 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
     def test_twice_is_as_good_as_once(self):
         for _time in range(2):
             schema_migration.upgrade(self.url, self.which)
-        self.assertEqual([], schema_migration.differences(self.url, self.which))
+        self.assertEqual([], schemas.differences(self.url, self.which))
 
     def test_a_difference_is_found(self):
         schema_migration.upgrade(self.url, self.which)
@@ -58,7 +59,7 @@ class MigrateTest(testscenarios.WithScenarios, testtools.TestCase):
         found.write(lambda connection: connection.exec_driver_sql('CREATE TABLE stray (a INT)'))
         self.assertEqual(
             ['remove_table'],
-            [each[0] for each in schema_migration.differences(self.url, self.which)],
+            [each[0] for each in schemas.differences(self.url, self.which)],
         )
 
     def test_unknown_revision(self):
@@ -94,18 +95,18 @@ class SharesTest(testtools.TestCase):
         schema_migration.upgrade(self.url, 'cell', '0001')
 
     def test_a_database_without_it(self):
-        found = schema_migration.differences(self.url, 'cell')
+        found = schemas.differences(self.url, 'cell')
         tables = [each[1].name for each in found if each[0] == 'add_table']
         self.assertEqual(['share_mapping'], tables)
         schema_migration.upgrade(self.url, 'cell')
-        self.assertEqual([], schema_migration.differences(self.url, 'cell'))
+        self.assertEqual([], schemas.differences(self.url, 'cell'))
 
     def test_a_database_with_it(self):
         found = transactions.Database(self.url)
         self.addCleanup(found.dispose)
         found.write(models.ShareMapping.__table__.create)
         schema_migration.upgrade(self.url, 'cell')
-        self.assertEqual([], schema_migration.differences(self.url, 'cell'))
+        self.assertEqual([], schemas.differences(self.url, 'cell'))
 
 
 class StaysTest(testtools.TestCase):

@@ -6,10 +6,10 @@ import fixtures
 import testtools
 
 from nova_lite.virt import model
-from nova_lite.virt.sim import census
 from nova_lite.virt.sim import driver
 from nova_lite.virt.sim import profile
 from tests.fixtures import clock
+from tests.fixtures import running_guests
 
 GUEST = '6d7a2c1e-0000-4000-8000-000000000001'
 MOVE = '6d7a2c1e-0000-4000-8000-00000000000a'
@@ -59,7 +59,7 @@ class SimTestCase(testtools.TestCase):
 
     def running(self):
         """{guest: nodes where it runs}, after checking that none runs twice."""
-        found = census.running(self.paths)
+        found = running_guests.nodes(self.paths)
         for uuid, nodes in found.items():
             self.assertEqual(1, len(nodes), f'{uuid} runs on {nodes}')
         return {uuid: nodes[0] for uuid, nodes in found.items()}
