@@ -25,7 +25,7 @@ class Owner:
 
 
 class KeystoneLimits:
-    """Reads and creates limits. owner: the service whose limits are meant; None: look it up"""
+    """Reads and creates limits of the compute service."""
 
     def __init__(self, credentials: auth.Credentials, group: str = 'oslo_limit') -> None:
         self.service = session.Neighbour(credentials, group, title='identity', version='/v3')
@@ -49,10 +49,9 @@ class KeystoneLimits:
         limits: typing.Mapping[str, int],
         *,
         project_id: str | None = None,
-        region_id: str | None = None,
     ) -> None:
         """Create limits of a project, or registered limits."""
-        owner = {'service_id': self.owner(ctxt).service_id, 'region_id': region_id}
+        owner = dataclasses.asdict(self.owner(ctxt))
         if project_id is None:
             kind, number, owned = REGISTERED, 'default_limit', owner
         else:
@@ -65,6 +64,10 @@ class KeystoneLimits:
         if self._owner is None:
             self._owner = self._look_up(ctxt)
         return self._owner
+
+    def use_region(self, ctxt: session.Ctxt, region_id: str) -> None:
+        """Read and create limits of a region, in place of that of the configuration."""
+        self._owner = dataclasses.replace(self.owner(ctxt), region_id=region_id)
 
     def _look_up(self, ctxt: session.Ctxt) -> Owner:
         endpoint_id, kind = self._options.endpoint_id, self._options.endpoint_service_type

@@ -56,6 +56,12 @@ def clear(connection: sa.Connection, project_id: str, user_id: str | None = None
     rows.delete(connection, LIMITS, project_id=project_id, **where)
 
 
+def projects(connection: sa.Connection) -> list[str]:
+    """Return the ids of projects that have limits of their own, sorted."""
+    query = sa.select(LIMITS.c.project_id).where(LIMITS.c.user_id == '').distinct()
+    return sorted(connection.execute(query).scalars())
+
+
 def of_class(connection: sa.Connection, class_name: str) -> dict[str, int]:
     """Return {resource: limit} of a quota class."""
     found = rows.every(connection, CLASSES, class_name=class_name)

@@ -36,12 +36,13 @@ class KeystoneLimitsTest(neighbours.NeighbourTestCase):
         path = f'/endpoints?service_id={service["id"]}'
         endpoint = self.call('GET', path)['endpoints'][0]
         self.client.create(self.operator, {'servers': 5})
-        region_id = endpoint['region_id']
         client = self.region_of(endpoint['id'])
         self.assertEqual({}, client.registered(self.operator))
-        client.create(self.operator, {'servers': 7}, region_id=region_id)
+        client.create(self.operator, {'servers': 7})
         self.assertEqual({'servers': 7}, client.registered(self.operator))
         self.assertEqual({'servers': 5}, self.client.registered(self.operator))
+        self.client.use_region(self.operator, endpoint['region_id'])
+        self.assertEqual({'servers': 7}, self.client.registered(self.operator))
 
     def test_service_that_does_not_exist(self):
         self.conf.set_override('endpoint_service_type', 'other', 'oslo_limit')
