@@ -97,9 +97,10 @@ class SecurityGroups:
         return {group for port in ports for group in port['security_groups']}
 
     def add(self, ctxt: session.Ctxt, server_uuid: str, group: session.Json) -> None:
-        """Put a group on every port of the server that can have one.
+        """Put a group on every port of the server, up to the first that cannot have any.
 
-        Raises ServerHasNoPorts, or SecurityGroupNotFound if it was deleted meanwhile.
+        Raises ServerHasNoPorts, SecurityGroupCannotBeApplied, or SecurityGroupNotFound if it was
+        deleted meanwhile.
         """
         ports = self.network.ports(ctxt, server_uuid)
         if not ports:
@@ -107,7 +108,9 @@ class SecurityGroups:
 
         def with_group(port: session.Json) -> session.Json | None:
             groups = port['security_groups']
-            if group['id'] in groups or not _takes_groups(port):
+            if not _takes_groups(port):
+                raise exception.SecurityGroupCannotBeApplied(port_id=port['id'])
+            if group['id'] in groups:
                 return None
             return {'security_groups': [*groups, group['id']]}
 

@@ -22,6 +22,7 @@ from nova_lite.compute import site
 from nova_lite.compute import uploads
 from nova_lite.objects import instance as objects
 from nova_lite.states import transitions
+from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
@@ -167,6 +168,24 @@ def _cache(site: site.Site, ctxt: context.RequestContext, host: str, image_id: s
     if waits:
         return {'pending': max(waits)}
     return 'cached' if any(each['fetched'] for each in found) else 'existing'
+
+
+def rescue(site: site.Site, ctxt: context.RequestContext, spec: model.GuestSpec) -> power.Start:
+    """Return the method that starts a guest from its rescue image, which it may have to download.
+
+    The method raises RescueImageNotRead. The guest is unchanged then.
+    """
+
+    def start(node: str, uuid: str, *, key: str) -> model.Job:
+        try:
+            if spec.image_id is not None:
+                site.image.get(ctxt, spec.image_id)
+        except exception.NovaLiteError as error:
+            raise power.RescueImageNotRead(reason=error.message) from error
+        action = model.PowerAction.RESCUE
+        return site.driver.change_power(node, uuid, action=action, spec=spec, key=key)
+
+    return start
 
 
 def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> bool:

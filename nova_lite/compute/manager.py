@@ -8,7 +8,6 @@ stopped. Source: reference/nova/cells-and-rpc 4.1.
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
-import functools
 
 from oslo_config import cfg
 from oslo_log import log
@@ -277,9 +276,7 @@ class ComputeManager:
     ) -> None:
         spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
         spec = self.site.claims.keep_nodes(self.site.node_of(host, instance), spec)
-        rescue = model.PowerAction.RESCUE
-        start = functools.partial(self.site.driver.change_power, action=rescue, spec=spec)
-        self._act(ctxt, host, instance, 'rescue', start)
+        self._act(ctxt, host, instance, 'rescue', images.rescue(self.site, ctxt, spec))
 
     def unrescue_instance(
         self, ctxt: context.RequestContext, host: str, instance: objects.Instance

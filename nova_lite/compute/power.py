@@ -93,6 +93,10 @@ class Started(typing.NamedTuple):
     shares: list[conductor_rpc.Share]
 
 
+class RescueImageNotRead(exception.Conflict):
+    msg = 'Cannot read the image to rescue the server: %(reason)s'
+
+
 class Start(typing.Protocol):
     """A method of the driver that starts a job on a guest."""
 
@@ -156,6 +160,8 @@ def act(
         changes = left_behind(site, node, instance.uuid, action)
         if isinstance(error, mounts.ShareNotMounted):
             changes['vm_state'] = Vm.ERROR
+        elif isinstance(error, RescueImageNotRead):
+            changes.pop('vm_state')
         yield from mounted.after_failure()
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return

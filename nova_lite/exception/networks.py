@@ -98,5 +98,12 @@ class SecurityGroupNotFound(base.NotFound):
     msg = 'Security group %(group)s not found.'
 
 
+class SecurityGroupCannotBeApplied(base.Invalid):
+    msg = (
+        'Network requires port_security_enabled and subnet associated in order to apply security '
+        'groups. Port %(port_id)s cannot have any.'
+    )
+
+
 class SecurityGroupNotOnServer(base.NotFound):
     msg = 'Security group %(group)s is not associated with instance %(instance_id)s.'

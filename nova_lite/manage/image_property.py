@@ -21,50 +21,6 @@ from nova_lite.manage import command
 Vm = states.VmState
 # A guest is made from its properties when it starts.
 WITHOUT_GUEST = (Vm.STOPPED, Vm.SHELVED, Vm.SHELVED_OFFLOADED)
-# Names without a list of values in `images`.
-OTHERS = frozenset(
-    [
-        'hw_auto_disk_config',
-        'hw_boot_menu',
-        'hw_cpu_realtime_mask',
-        'hw_disk_type',
-        'hw_ephemeral_encryption',
-        'hw_ephemeral_encryption_secret_uuid',
-        'hw_firmware_stateless',
-        'hw_ipxe_boot',
-        'hw_locked_memory',
-        'hw_machine_type',
-        'hw_mem_encryption',
-        'hw_mem_page_size',
-        'hw_pmu',
-        'hw_qemu_guest_agent',
-        'hw_time_hpet',
-        'hw_vif_multiqueue_enabled',
-        'hw_virtio_packed_ring',
-        'img_bittorrent',
-        'img_cache_in_nova',
-        'img_config_drive',
-        'img_hide_hypervisor_id',
-        'img_linked_clone',
-        'img_owner_id',
-        'img_root_device_name',
-        'img_signature',
-        'img_signature_certificate_uuid',
-        'img_use_agent',
-        'os_admin_user',
-        'os_command_line',
-        'os_distro',
-        'os_require_quiesce',
-        'os_skip_agent_inject_files_at_boot',
-        'os_skip_agent_inject_ssh',
-    ]
-)
-PREFIXES = ('hw_', 'img_', 'os_')
-NAMES = OTHERS | {
-    name
-    for name in (*images.WORDS, *images.ANY_CASE, *images.NUMBERS, *images.VERSIONS)
-    if name.startswith(PREFIXES)
-}
 INSTANCE = command.option('uuid', metavar='INSTANCE_UUID', help='uuid of the server')
 
 
@@ -154,7 +110,7 @@ def set_(deployment: command.Deployment, args: command.Args) -> int:
 
 def _is_known(name: str) -> bool:
     base, _dot, number = name.partition('.')
-    return name in NAMES or (base in ('hw_numa_cpus', 'hw_numa_mem') and number.isdecimal())
+    return name in images.NAMES or (base in ('hw_numa_cpus', 'hw_numa_mem') and number.isdecimal())
 
 
 def _find(deployment: command.Deployment, uuid: str) -> tuple[cells.Cell, rows.Row] | None:

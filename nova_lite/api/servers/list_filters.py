@@ -236,9 +236,13 @@ def _addresses(given: Given) -> list[tuple[int, str]]:
 
 
 def _flavor(req: request.Request, values: Sequence[str]) -> Filter:
-    """Return the filter by flavor id. Records have the number of the flavor."""
+    """Return the filter by the id of a flavor that the caller may use.
+
+    Records have the number of the flavor.
+    """
+    project_id = None if req.ctxt.is_admin else req.ctxt.project_id
     try:
-        row = req.app.api_db.read(flavors.get, values[-1])
+        row = req.app.api_db.read(flavors.get, values[-1], project_id)
     except exception.FlavorNotFound:
         raise Nothing() from None
     return _equals('flavor_id', row.id)

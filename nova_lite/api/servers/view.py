@@ -21,6 +21,7 @@ from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instance_lists
 from nova_lite.db.cell import services
+from nova_lite.lifecycle.guests import images
 
 PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
 FAULTY = frozenset(('ERROR', 'DELETED'))
@@ -289,7 +290,11 @@ def _image(viewer: Viewer, row: rows.Row) -> session.Json | str:
         'links': links.bookmark(viewer.req, 'images', row.image_ref),
     }
     if viewer.minor >= 98:
-        shown['properties'] = row.image_properties or {}
+        shown['properties'] = {
+            name: value
+            for name, value in (row.image_properties or {}).items()
+            if name in images.SHOWN
+        }
     return shown
 
 

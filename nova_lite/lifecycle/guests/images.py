@@ -95,6 +95,58 @@ NUMBERS = _words(
     ' xenapi_device_id xenapi_image_compression_level'
 )
 VERSIONS = _words('img_hv_requested_version hypervisor_version_requires')
+# Names of properties that take every value.
+_OTHERS = frozenset(
+    [
+        'hw_auto_disk_config',
+        'hw_boot_menu',
+        'hw_cpu_realtime_mask',
+        'hw_disk_type',
+        'hw_ephemeral_encryption',
+        'hw_ephemeral_encryption_secret_uuid',
+        'hw_firmware_stateless',
+        'hw_ipxe_boot',
+        'hw_locked_memory',
+        'hw_machine_type',
+        'hw_mem_encryption',
+        'hw_mem_page_size',
+        'hw_pmu',
+        'hw_qemu_guest_agent',
+        'hw_time_hpet',
+        'hw_vif_multiqueue_enabled',
+        'hw_virtio_packed_ring',
+        'img_bittorrent',
+        'img_cache_in_nova',
+        'img_config_drive',
+        'img_hide_hypervisor_id',
+        'img_linked_clone',
+        'img_owner_id',
+        'img_root_device_name',
+        'img_signature',
+        'img_signature_certificate_uuid',
+        'img_use_agent',
+        'os_admin_user',
+        'os_command_line',
+        'os_distro',
+        'os_require_quiesce',
+        'os_skip_agent_inject_files_at_boot',
+        'os_skip_agent_inject_ssh',
+    ]
+)
+# All names of properties with a meaning for nova.
+NAMES = _OTHERS | {
+    name
+    for name in (*WORDS, *ANY_CASE, *NUMBERS, *VERSIONS)
+    if name.startswith(('hw_', 'img_', 'os_'))
+}
+# Of these properties and their former names, servers show the values.
+SHOWN = NAMES | _words(
+    'architecture auto_disk_config bittorrent cache_in_nova hypervisor_type'
+    ' hypervisor_version_requires owner_id root_device_name traits_required vm_mode'
+    ' vmware_disktype vmware_image_version vmware_linked_clone vmware_ostype xenapi_device_id'
+    ' xenapi_image_compression_level xenapi_skip_agent_inject_files_at_boot'
+    ' xenapi_skip_agent_inject_ssh xenapi_use_agent'
+)
 _PREDICATE = re.compile(r'\s*(<=|>=|<|>|==|!=)\s*([^\s]+)\s*')
 _VERSION = re.compile(r'[0-9]+([.-][0-9a-zA-Z]+)*')
 

@@ -119,22 +119,26 @@ class SecurityGroupTest(networks.NetworkTestCase):
         )
         self.assertIn('web', str(error))
 
-    def test_ports_without_addresses(self):
+    def test_ports_that_take_no_groups(self):
+        """Without an address, or without port security. As in nova, ports before them change."""
         self.allocate({'network_id': self.make_network()})
-        bare = self.make('port', network_id=self.make_network('bare', cidr=None))
-        closed = self.make(
-            'port', network_id=self.make_network('open'), port_security_enabled=False
-        )
-        self.network.attach(
-            self.admin, self.owner, {'port_id': bare['id']}, host=networks.HOST, known=[]
-        )
-        self.network.attach(
-            self.admin, self.owner, {'port_id': closed['id']}, host=networks.HOST, known=[]
-        )
-        self.groups.add(self.member, self.owner.uuid, self.find('web'))
-        having = [port for port in self.on_server() if self.web in port['security_groups']]
-        self.assertEqual(1, len(having))
-        self.assertNotIn(having[0]['id'], (bare['id'], closed['id']))
+        for values in (
+            {'network_id': self.make_network('bare', cidr=None)},
+            {'network_id': self.make_network('open'), 'port_security_enabled': False},
+        ):
+            port = self.make('port', **values)
+            self.network.attach(
+                self.admin, self.owner, {'port_id': port['id']}, host=networks.HOST, known=[]
+            )
+            error = self.assertRaises(
+                exception.SecurityGroupCannotBeApplied,
+                self.groups.add,
+                *(self.member, self.owner.uuid, self.find('web')),
+            )
+            self.assertIn(port['id'], str(error))
+            having = [each for each in self.on_server() if self.web in each['security_groups']]
+            self.assertNotIn(port['id'], [each['id'] for each in having])
+            self.network.service.call(self.admin, 'DELETE', f'/ports/{port["id"]}')
 
     def test_no_ports(self):
         self.assertEqual([], self.groups.of_server(self.admin, self.owner.uuid))

@@ -54,6 +54,7 @@ class Base(testtools.TestCase):
                 ctxt, 'host-1', instance, name.removeprefix('reboot_').upper()
             )
         elif name == 'rescue':
+            self.cell.image.add_image('image', status='active')
             self.cell.compute.rescue_instance(ctxt, 'host-1', instance, 'image')
         else:
             getattr(self.cell.compute, f'{name}_instance')(ctxt, 'host-1', instance)
@@ -375,6 +376,7 @@ class TestAnotherTable(Base):
 class TestRescue(Base):
     def test_resumed_with_its_image(self):
         self.ask('rescue')
+        self.cell.image.add_image('the-image', status='active')
         self.cell.db.write(
             instances.update, self.uuid, {'system_metadata': {'rescue_image_ref': 'the-image'}}
         )
@@ -382,3 +384,13 @@ class TestRescue(Base):
         self.cell.compute._resume.run(0)
         self.check('rescue')
         self.assertIn('the-image', self.cell.driver.get_console_output('host-1', self.uuid))
+
+    def test_with_a_deleted_image(self):
+        """As in nova: the host has to download the image of the server, which stays active."""
+        self.cell.db.write(instances.update, self.uuid, {'image_ref': 'deleted'})
+        ctxt = self.ask('rescue')
+        self.cell.compute.rescue_instance(ctxt, 'host-1', self.cell.instance(self.uuid), None)
+        row = self.cell.row(self.uuid)
+        self.assertEqual(('active', None), (row.vm_state, row.task_state))
+        self.assertEqual({self.uuid: [('host-1', 'resident', RUNNING)]}, self.cell.guests())
+        self.assertIn(('compute_rescue_instance', 'host-1', 'Error'), self.cell.events(self.uuid))

@@ -2,10 +2,12 @@
 
 import datetime
 
+import sqlalchemy as sa
 import testtools
 
 from nova_lite import runtime
 from nova_lite.db.api import build_requests
+from nova_lite.db.api import flavors
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -282,6 +284,10 @@ class TestFilters(Case):
         self.add('one')
         self.assertEqual(['one'], self.names('?flavor=42'))
         self.assertEqual([], self.names('?flavor=unknown'))
+        hidden = sa.update(flavors.TABLE).values(is_public=False)
+        self.api.api_db.write(lambda connection: connection.execute(hidden))
+        self.assertEqual([], self.names('?flavor=42'))
+        self.assertEqual(['one'], self.names('?flavor=42', who=ADMIN_OF_ALPHA))
         self.assertEqual([], self.names('?image=unknown'))
 
     def test_filters_for_administrators_only(self):

@@ -85,9 +85,11 @@ class TestView(base.Case):
         )
 
     def test_image(self):
-        uuid = self.api.add_server(image_properties={'a': 'b'})
+        known = {'hw_rng_model': 'virtio', 'os_distro': 'cirros', 'hypervisor_type': 'qemu'}
+        unknown = {'a': 'b', 'os_version': '1', 'trait:CUSTOM_X': 'required', 'hw_numa_mem.0': '1'}
+        uuid = self.api.add_server(image_properties={**known, **unknown})
         self.assertNotIn('properties', self.show(uuid, 97)['image'])
-        self.assertEqual({'a': 'b'}, self.show(uuid, 98)['image']['properties'])
+        self.assertEqual(known, self.show(uuid, 98)['image']['properties'])
         self.assertEqual('', self.show(self.api.add_server(image_ref=None))['image'])
 
     def test_addresses(self):
