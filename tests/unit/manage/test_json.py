@@ -7,6 +7,7 @@ from nova_lite.cmd import manage
 from nova_lite.db import schema_migration
 from nova_lite.manage import command
 from tests.fixtures import placement as placement_fixture
+from tests.fixtures import simcloud
 from tests.unit.manage import base
 
 NOWHERE = runtime.new_uuid()
@@ -29,6 +30,7 @@ class JsonTest(base.ManageTest):
         self._cells_and_hosts()
         self._servers()
         self._placement()
+        self._limits()
         manage.parser()
         every = {(name, verb.name) for name, verbs in command.VERBS.items() for verb in verbs}
         self.assertEqual(set(), every - self.seen)
@@ -84,3 +86,8 @@ class JsonTest(base.ManageTest):
         self.assertEqual({'messages': []}, self.said('placement', 'sync_aggregates'))
         self.assertEqual([], self.said('placement', 'audit'))
         self.said('placement', 'audit', '--resource_provider', NOWHERE, code=127)
+
+    def _limits(self):
+        url = self.useFixture(simcloud.SimCloud(auth='noauth')).url
+        self.options['oslo_limit'] = {'auth_type': 'none', 'endpoint_override': f'{url}/identity'}
+        self.assertEqual(10, self.said('limits', 'migrate_to_unified_limits')['created'])
