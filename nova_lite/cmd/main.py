@@ -47,6 +47,7 @@ COMMANDS = {
     'daemon': 'kill, stop or start daemons of a cloud with --bus',
     'saga': 'show moves and their progress, or debug them',
     'why': 'explain the last scheduling decision',
+    'repair-guide': 'show how an operator of nova repairs a server',
     'events': 'print notifications as they are sent',
     'logs': 'print the log of a cloud',
     'config-drive': 'show the config drive of a server',

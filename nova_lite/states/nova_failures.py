@@ -1,7 +1,7 @@
 """The table of failures that nova leaves where they occur, and that nova_lite undoes or repeats.
 
-With ``[conductor] failures = nova`` a move ends as its row says. The sagas, `verify` and the
-documentation read the rows. Data only. Source: reference/nova/moves 3.5, 4 and 5.
+With ``[conductor] failures = nova`` a move ends as its row says. The sagas, `verify`, `repairs` and
+the documentation read the rows. Data only. Source: reference/nova/moves 3.5, 4 and 5.
 """
 
 from collections.abc import Mapping
@@ -88,11 +88,16 @@ class Failure:
             and all(arguments.get(name) == value for name, value in self.arguments.items())
         )
 
+    def stays(self, vm_state: str, task_state: str | None) -> bool:
+        """Return whether a server in these states is still as the failure has left it."""
+        if self.keeps_task:
+            return task_state is not None
+        return self.vm_state is not None and vm_state == self.vm_state
+
 
 _REBOOT = 'openstack server reboot --hard {server}'
 _RESET = 'openstack server set --state active {server}'
 _SERVICE = 'openstack compute service list --host {host}'
-_HEAL = 'nova-manage placement heal_allocations --instance {server}'
 _DELETE = 'openstack server delete {server}'
 _TASK, _GUEST = Left('I6', 'server'), Left('I5', 'guest')
 _ALLOCATION = Left('I4', 'consumer')
@@ -119,7 +124,7 @@ FAILURES = (
         nova='The server is in ERROR on the destination, with its former flavor and the allocation of '
         'the new one. The source keeps the stopped guest, and has no allocation.',
         left=(_GUEST, _ALLOCATION),
-        repair=(_REBOOT, _HEAL, _DELETE),
+        repair=(_REBOOT, 'openstack resource provider allocation show {server}'),
     ),
     Failure(
         name='resize-on-source',

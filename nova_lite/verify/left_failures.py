@@ -25,10 +25,10 @@ def explain(
         is_left = any(_names(finding, saga, failure) for saga, failure, _row in failed)
         (explained if is_left else kept).append(finding)
     for saga, failure, row in failed:
-        if row is not None and _is_still_left(row, failure):
+        if row is not None and failure.stays(row.vm_state, row.task_state):
             detail = (
-                f'was left as nova leaves it by saga {saga.uuid}, see '
-                f'doc/source/admin/failures.rst: {failure.title}'
+                f'was left as nova leaves it by saga {saga.uuid}: {failure.title}; '
+                f'`nova-lite repair-guide {row.uuid}` shows the repair'
             )
             explained.append(findings.Finding('I6', f'server {row.uuid}', detail))
     return kept, explained
@@ -55,9 +55,3 @@ def _names(finding: findings.Finding, saga: rows.Row, failure: nova_failures.Fai
     text = f'{finding.what} {finding.detail}'
     uuids = (saga.instance_uuid, saga.arguments.get('migration_uuid') or saga.uuid)
     return kind in failure.left and any(uuid in text for uuid in uuids)
-
-
-def _is_still_left(row: rows.Row, failure: nova_failures.Failure) -> bool:
-    if failure.keeps_task:
-        return row.task_state is not None
-    return failure.vm_state is not None and bool(row.vm_state == failure.vm_state)

@@ -7,6 +7,7 @@ import testtools
 import yaml
 
 from nova_lite import runtime
+from nova_lite.lab.launcher import repairs
 from nova_lite.states import nova_failures
 from tests.functional import moves_base
 from tests.sim.cases import loading
@@ -40,6 +41,11 @@ class FailuresAsNovaTest(moves_base.MovesTest):
         """Return the lines of `verify` about a server that a failure explains."""
         return [each for each in self.cloud.explained() if server.id in ' '.join(each)]
 
+    def guide(self, server):
+        """Return the name of the repair of a server, and whether it is needed."""
+        found = repairs.find(self.cloud.cloud.confs['control'], server.id)
+        return found['repair'], found['needed']
+
     def end(self, name, server):
         """Wait for the end of its move; return the server, which must be as the row says."""
         self.stage.wait_idle(server)
@@ -55,6 +61,7 @@ class FailuresAsNovaTest(moves_base.MovesTest):
             self.assertEqual(row.migration, self.stage.migration(server)['status'])
         if row.vm_state or found.task_state:
             self.assertNotEqual([], self.explained(server))
+            self.assertEqual((name, True), self.guide(server))
         self.assertEqual([], self.cloud.findings())
         return found
 
@@ -85,7 +92,9 @@ class FailuresAsNovaTest(moves_base.MovesTest):
         """Do as most rows say, and return the server."""
         self.working()
         self.stage.act(server, 'reboot', {'type': 'HARD'})
-        return self.cloud.wait(server, 'ACTIVE')
+        found = self.cloud.wait(server, 'ACTIVE')
+        self.assertEqual(('none', False), self.guide(server))
+        return found
 
     # ---- resize ----
 

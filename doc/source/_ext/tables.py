@@ -14,6 +14,7 @@ from nova_lite.lab.scenarios import drill as drills
 from nova_lite.lab.scenarios import page
 from nova_lite.moves import kinds
 from nova_lite.states import nova_failures
+from nova_lite.states import repairs
 from nova_lite.states import transitions
 from tools.api_pages import coverage
 from tools.api_pages import operations
@@ -77,8 +78,8 @@ class NovaFailures(docutils.SphinxDirective):
     """``.. nova-failures::``: every row of the table of failures that nova leaves."""
 
     def run(self):
-        titles = ('Failure', 'By default', 'As in nova', 'States as in nova', 'May stay behind')
-        lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 18 25 25 16 16', '']
+        titles = ('Failure', 'By default', 'As in nova', 'States', 'May stay behind', 'Repair')
+        lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 18 22 22 12 10 16', '']
         for row in (titles, *map(_of_failure, nova_failures.FAILURES)):
             for position, text in enumerate(row):
                 lines.append('   %s - %s' % (' ' if position else '*', text))
@@ -96,7 +97,24 @@ def _of_failure(failure):
         f'{failure.nova} (Known from: {failure.known}.)',
         ', '.join(found),
         ', '.join(f'{left.what} ({left.invariant})' for left in failure.left) or 'nothing',
+        ', '.join(f'``{command}``' for command in failure.repair),
     )
+
+
+class Repairs(docutils.SphinxDirective):
+    """``.. repairs::``: every row of the table of repairs by the states of servers."""
+
+    def run(self):
+        lines = ['.. list-table::', '   :header-rows: 1', '   :widths: 45 55', '']
+        for row in (('State', 'Commands'), *map(_of_repair, repairs.REPAIRS)):
+            for position, text in enumerate(row):
+                lines.append('   %s - %s' % (' ' if position else '*', text))
+        return self.parse_text_to_nodes('\n'.join(lines))
+
+
+def _of_repair(repair):
+    commands = ', '.join(f'``{command}``' for command in repair.commands)
+    return f'{repair.title} (``{repair.name}``)', commands or 'none'
 
 
 class Sagas(docutils.SphinxDirective):
@@ -255,6 +273,7 @@ def setup(app):
     app.add_directive('drills', Drills)
     app.add_directive('nova-failures', NovaFailures)
     app.add_directive('packages', Packages)
+    app.add_directive('repairs', Repairs)
     app.add_directive('sagas', Sagas)
     app.add_directive('suites', Suites)
     app.add_directive('tempest', Tempest)

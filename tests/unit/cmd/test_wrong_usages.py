@@ -145,6 +145,7 @@ OPERATIONS = (
     ('saga go web --config-dir FILES', 'without a debugger', '`nova-lite saga list`'),
     ('saga list', 'There is no cloud', NO_CLOUD),
     ('why', 'required: SERVER', HELP),
+    ('repair-guide', 'required: SERVER', HELP),
     ('why web host x', "'x'", HELP),
     ('events --count 0', "'0' is not a number, 1 or more", HELP),
     ('events --follow --count 1', 'not allowed with argument --follow', HELP),

@@ -11,7 +11,7 @@ from nova_lite.states import nova_failures
 from nova_lite.verify import invariants
 
 Mode = nova_failures.Mode
-PLACES = {'server', 'migration', 'host', 'source', 'image'}
+PLACES = {'server', 'migration', 'host'}
 
 
 class TableTest(testtools.TestCase):
