@@ -8,6 +8,7 @@ stopped. Source: reference/nova/cells-and-rpc 4.1.
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import typing
 
 from oslo_config import cfg
 from oslo_log import log
@@ -47,9 +48,20 @@ from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
 
+Ctxt: typing.TypeAlias = context.RequestContext
+
 START = ('the process', 'start')
 # The kind of work on a guest: a repeated deletion does not start the deletion again.
 DELETE = 'delete'
+
+
+def _power(name: str) -> Callable[['ComputeManager', Ctxt, str, objects.Instance], None]:
+    """Return a method of ComputeAPI that does an action of `power.ACTIONS`."""
+
+    def method(self: 'ComputeManager', ctxt: Ctxt, host: str, instance: objects.Instance) -> None:
+        self._act(ctxt, host, instance, name)
+
+    return method
 
 
 class ComputeManager:
@@ -222,50 +234,20 @@ class ComputeManager:
         interrupts = power.ACTIONS[name].interrupts
         self.site.jobs.run((host, instance.uuid), work, interrupts=interrupts)
 
-    def start_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'start')
-
-    def stop_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'stop')
-
-    def soft_delete_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'soft_delete')
-
-    def restore_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'restore')
+    start_instance = _power('start')
+    stop_instance = _power('stop')
+    soft_delete_instance = _power('soft_delete')
+    restore_instance = _power('restore')
 
     def reboot_instance(
         self, ctxt: context.RequestContext, host: str, instance: objects.Instance, reboot_type: str
     ) -> None:
         self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}')
 
-    def pause_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'pause')
-
-    def unpause_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'unpause')
-
-    def suspend_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'suspend')
-
-    def resume_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'resume')
+    pause_instance = _power('pause')
+    unpause_instance = _power('unpause')
+    suspend_instance = _power('suspend')
+    resume_instance = _power('resume')
 
     def rescue_instance(
         self,
@@ -278,10 +260,7 @@ class ComputeManager:
         spec = self.site.claims.keep_nodes(self.site.node_of(host, instance), spec)
         self._act(ctxt, host, instance, 'rescue', images.rescue(self.site, ctxt, spec))
 
-    def unrescue_instance(
-        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
-    ) -> None:
-        self._act(ctxt, host, instance, 'unrescue')
+    unrescue_instance = _power('unrescue')
 
     def check_set_admin_password(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str, has_agent: bool
