@@ -8,13 +8,13 @@ Source: reference/nova/api-surface 2.4.
 from collections.abc import Mapping
 import dataclasses
 import json
-import typing
 
 from oslo_log import log
 
 from nova_lite.clients import image as image_client
 from nova_lite.clients import release
 from nova_lite.clients import session
+from nova_lite.clients import subject
 
 LOG = log.getLogger(__name__)
 # Key of a server's system metadata.
@@ -39,16 +39,6 @@ class Order:
         return {KEY: json.dumps(dataclasses.asdict(self))}
 
 
-class Server(typing.Protocol):
-    """The server of a backup."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def project_id(self) -> str: ...
-
-
 def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> Order | None:
     """Return the noted Order of a request, or None if none or that of another request is noted."""
     text = system_metadata.get(KEY)
@@ -57,7 +47,7 @@ def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> 
 
 
 def rotate(
-    image: image_client.Image, ctxt: session.Ctxt, server: Server, order: Order
+    image: image_client.Image, ctxt: session.Ctxt, server: subject.Server, order: Order
 ) -> list[str]:
     """Delete the oldest backups of a kind beyond `rotation`. Return reasons of failed deletions.
 

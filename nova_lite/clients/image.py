@@ -15,6 +15,7 @@ from nova_lite.clients import cache
 from nova_lite.clients import items
 from nova_lite.clients import responses
 from nova_lite.clients import session
+from nova_lite.clients import subject
 
 ATTRIBUTES = (
     'id',
@@ -64,17 +65,8 @@ PAGE = 500
 Key: typing.TypeAlias = tuple[str | None, bool | None, str]
 
 
-class Server(typing.Protocol):
+class Server(subject.Server, typing.Protocol):
     """The server that a snapshot is made of."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def project_id(self) -> str: ...
-
-    @property
-    def user_id(self) -> str: ...
 
     @property
     def flavor(self) -> session.Json: ...

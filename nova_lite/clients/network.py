@@ -26,27 +26,12 @@ from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import security_groups
 from nova_lite.clients import session
+from nova_lite.clients import subject
 from nova_lite.objects import port_devices
 
 PORT_ERRORS = {400: None, 403: None, 404: None, 409: None, 412: None}
 # The fields of a port that its release needs.
 RELEASED = ['id', resource_requests.PROFILE]
-
-
-class Owner(typing.Protocol):
-    """The server that ports are for."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def project_id(self) -> str: ...
-
-    @property
-    def availability_zone(self) -> str | None: ...
-
-    @property
-    def hostname(self) -> str | None: ...
 
 
 class Network(network_reads.Reads):
@@ -115,7 +100,7 @@ class Network(network_reads.Reads):
     def allocate(
         self,
         ctxt: session.Ctxt,
-        server: Owner,
+        server: subject.Server,
         wanted: requested.Wanted | None,
         *,
         host: str,
@@ -159,7 +144,7 @@ class Network(network_reads.Reads):
     def attach(
         self,
         ctxt: session.Ctxt,
-        server: Owner,
+        server: subject.Server,
         request: session.Json,
         *,
         host: str,
@@ -200,7 +185,7 @@ class Network(network_reads.Reads):
     def _plug(
         self,
         ctxt: session.Ctxt,
-        server: Owner,
+        server: subject.Server,
         request: session.Json,
         *,
         host: str,
@@ -246,7 +231,7 @@ class Network(network_reads.Reads):
         return made
 
     def _take_over(
-        self, ctxt: session.Ctxt, server: Owner, request: session.Json, body: session.Json
+        self, ctxt: session.Ctxt, server: subject.Server, request: session.Json, body: session.Json
     ) -> session.Json:
         """Assign a user's port to the server, unless another server was first."""
         port_id = request['port_id']

@@ -7,7 +7,6 @@ nothing, whatever the former attempt has done. The server must not move at the s
 from collections.abc import Callable
 import functools
 import logging
-import typing
 
 from nova_lite import exception
 from nova_lite.clients import client_set
@@ -17,32 +16,17 @@ from nova_lite.clients import placement as placement_client
 from nova_lite.clients import request_groups
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
+from nova_lite.clients import subject
 
 LOG = logging.getLogger(__name__)
 
 TRIES = 4
 
 
-class Server(typing.Protocol):
-    """The server of the ports."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def project_id(self) -> str: ...
-
-    @property
-    def user_id(self) -> str: ...
-
-    @property
-    def host(self) -> str | None: ...
-
-
 def claim(
     placement: placement_client.Placement,
     ctxt: session.Ctxt,
-    server: Server,
+    server: subject.Server,
     node: str,
     port: session.Fields,
 ) -> resource_requests.Allocation | None:
@@ -81,7 +65,7 @@ def _plus(held: holdings.Holding, request: offers.AllocationRequest) -> holdings
 def release(
     services: client_set.Clients,
     ctxt: session.Ctxt,
-    server: Server,
+    server: subject.Server,
     node: str,
     *,
     but: str | None = None,
@@ -118,7 +102,7 @@ def release(
 
 
 def _needed(
-    services: client_set.Clients, ctxt: session.Ctxt, server: Server, *, but: str | None
+    services: client_set.Clients, ctxt: session.Ctxt, server: subject.Server, *, but: str | None
 ) -> holdings.Allocations | None:
     """Return the amounts that a server's ports need; None if one is bound to another host."""
     needed: holdings.Allocations = {}
@@ -165,7 +149,7 @@ def _reduced(
 def _change(
     placement: placement_client.Placement,
     ctxt: session.Ctxt,
-    server: Server,
+    server: subject.Server,
     change: Callable[[holdings.Holding], holdings.Allocations],
 ) -> bool:
     """Replace a server's allocations by the result of `change`. Return False if not available.
@@ -187,5 +171,5 @@ def _change(
     raise exception.AllocationConflict(consumer=server.uuid)
 
 
-def _consumer(server: Server) -> holdings.Consumer:
+def _consumer(server: subject.Server) -> holdings.Consumer:
     return holdings.Consumer(server.uuid, server.project_id, server.user_id)
