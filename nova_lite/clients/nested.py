@@ -25,6 +25,7 @@ class Nested:
     separator: the character between the two names
     keeps_reserved: whether the reserved amounts in placement stay
     keeps_traits: whether the traits that operators add stay
+    not_traits: traits that go although others stay
     """
 
     name: str
@@ -34,6 +35,7 @@ class Nested:
     separator: str = ':'
     keeps_reserved: bool = False
     keeps_traits: bool = False
+    not_traits: frozenset[str] = frozenset()
 
 
 def keep(
@@ -55,7 +57,7 @@ def keep(
         parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
         placement.ensure(ctxt, uuid, f'{node.name}{each.separator}{each.name}', parent=parent)
         if each.keeps_traits:
-            placement.change_traits(ctxt, uuid, add=each.traits)
+            placement.change_traits(ctxt, uuid, add=each.traits, remove=each.not_traits)
         else:
             placement.set_traits(ctxt, uuid, each.traits)
         _set_inventories(placement, ctxt, uuid, each)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 
 import os_traits
 from oslo_log import log
@@ -24,8 +25,14 @@ LOG = log.getLogger(__name__)
 TRAITS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE,)
 
 
-def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
-    """Return the providers of devices that placement knows: one for each card or device."""
+def nested_providers(
+    devices: Iterable[pci.Device], of_types: Mapping[str, frozenset[str]] | None = None
+) -> list[nested.Nested]:
+    """Return the providers of devices that placement knows: one for each card or device.
+
+    of_types: as of `hardware.Hardware.traits_of_types`. Traits of types that a physical GPU does
+        not offer go
+    """
     found = []
     for name, own in sorted(pci.by_provider(devices).items()):
         inventories: providers.Inventories = {
@@ -43,6 +50,7 @@ def nested_providers(devices: Iterable[pci.Device]) -> list[nested.Nested]:
                 separator='_',
                 keeps_reserved=once,
                 keeps_traits=virtual,
+                not_traits=(of_types or {}).get(name, frozenset()) - {*own[0].traits},
             )
         )
     return found

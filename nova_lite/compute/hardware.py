@@ -8,6 +8,7 @@ import functools
 
 import os_resource_classes as orc
 from oslo_config import cfg
+from oslo_log import log
 
 from nova_lite import exception
 from nova_lite.compute import device_spec
@@ -18,6 +19,7 @@ from nova_lite.virt import model
 from nova_lite.virt import pci
 from nova_lite.virt import topology
 
+LOG = log.getLogger(__name__)
 OPTIONS = SHARED, DEDICATED = 'cpu_shared_set', 'cpu_dedicated_set'
 
 
@@ -97,6 +99,7 @@ class Hardware:
     def check(self, node: str) -> None:
         """Raise an error of INVALID if options do not fit the CPUs and devices of a node."""
         self._check_placed(node)
+        self._check_virtual(node)
         known = {each.id for each in self.nodes(node).nodes}
         for device in self._devices(node):
             if device.node is not None and device.node not in known:
@@ -123,6 +126,41 @@ class Hardware:
             if len({(device.resource_class, device.traits) for device in own}) > 1:
                 reason = 'its functions have different resource classes or traits'
                 raise InvalidPlacement(address=address, node=node, reason=reason)
+
+    def _check_virtual(self, node: str) -> None:
+        """Raise InvalidLibvirtMdevConfig if a guest has a virtual GPU that is not offered any more.
+
+        As in Nova, the compute does not start then: the guest could not be started again.
+        """
+        if not any(device.mdev_types for device in self._driver.get_devices(node)):
+            return
+        offered = {device.address for device in self._devices(node)}
+        for guest in self._guests(node):
+            for address in sorted(
+                each for part in guest.spec.parts for _name, each in part.devices
+            ):
+                if pci.mdev_type(address) is not None and address not in offered:
+                    raise mdev_types.InvalidLibvirtMdevConfig(
+                        reason=f'server {guest.uuid} has virtual GPU {address} of node {node}, which '
+                        'the options do not offer any more. Move or delete the server before you '
+                        'change [devices]enabled_mdev_types'
+                    )
+
+    def _guests(self, node: str) -> list[model.Guest]:
+        try:
+            return self._driver.list_guests(node)
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot check the virtual GPUs of guests of node %s: %s', node, error)
+            return []
+
+    def traits_of_types(self, node: str) -> dict[str, frozenset[str]]:
+        """Return {provider of a physical GPU: traits of all types that the GPU can offer}."""
+        return {
+            pci.gpu_provider(device.address): frozenset(
+                trait for each in device.mdev_types for trait in each.traits
+            )
+            for device in self._driver.get_devices(node)
+        }
 
     def placed(self, node: str) -> tuple[pci.Device, ...]:
         """Return the devices of a node that placement knows. It always knows virtual GPUs."""

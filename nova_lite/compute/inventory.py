@@ -272,7 +272,9 @@ class Inventory:
             ),
             children=(
                 *map(_nested, self._site.driver.get_nested_providers(node)),
-                *device_allocations.nested_providers(self._site.hardware.placed(node)),
+                *device_allocations.nested_providers(
+                    self._site.hardware.placed(node), self._site.hardware.traits_of_types(node)
+                ),
             ),
         )
 

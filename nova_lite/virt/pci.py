@@ -81,7 +81,7 @@ class Device:
         That of a GPU is written as libvirt does.
         """
         if self.kind == MDEV:
-            return 'pci_' + re.sub('[:.]', '_', self.parent or '')
+            return gpu_provider(self.parent or '')
         return self.parent or self.address
 
     @property
@@ -106,6 +106,11 @@ def mdev_type(address: str) -> str | None:
     """Return the type of the virtual GPU with an address, None for another device."""
     _parent, *rest = address.split('/')
     return rest[0] if rest else None
+
+
+def gpu_provider(address: str) -> str:
+    """Return the name of the resource provider of a physical GPU with virtual ones."""
+    return 'pci_' + re.sub('[:.]', '_', address)
 
 
 def by_provider(devices: Iterable[Device]) -> dict[str, list[Device]]:

@@ -110,6 +110,9 @@ class RegistrationTest(base.PlacementTestCase):
         self.register([node])
         uuid = self.tree(node)[f'{node.name}:gpu'].uuid
         self.providers.set_traits(self.admin, uuid, ['CUSTOM_OWN'])
+        former = {'traits': frozenset(), 'not_traits': frozenset(('CUSTOM_A',))}
+        self.register([dataclasses.replace(node, children=(dataclasses.replace(gpu, **former),))])
+        self.assertEqual({'CUSTOM_OWN'}, self.providers.traits(self.admin, uuid)[0])
         changed = dataclasses.replace(gpu, inventories={'VGPU': {'total': 1}})
         plain = dataclasses.replace(gpu, keeps_traits=False)
         for child, expected in ((changed, {'CUSTOM_A', 'CUSTOM_OWN'}), (plain, {'CUSTOM_A'})):

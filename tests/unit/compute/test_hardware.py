@@ -6,24 +6,55 @@ import testtools
 from nova_lite import conf as nova_conf
 from nova_lite.compute import device_allocations
 from nova_lite.compute import hardware
+from nova_lite.compute import mdev_types
+from nova_lite.virt import model
 from nova_lite.virt import topology
 from nova_lite.virt.sim import driver as sim_driver
 from nova_lite.virt.sim import profile
 
+GPU = """
+    hosts: [{pci: [{vendor_id: '10de', product_id: '25b6', mdev_types: [
+      {name: a, count: 2, traits: [CUSTOM_A]}, {name: b, count: 1, traits: [CUSTOM_B]}]}]}]
+"""
+
 
 class HardwareTest(testtools.TestCase):
-    def hardware(self, text, **options):
+    def driver(self, text):
         path = f'{self.useFixture(fixtures.TempDir()).path}/guests.sqlite'
         driver = sim_driver.SimDriver(path, ['node'], profile.parse(text))
         self.addCleanup(driver.close)
+        return driver
+
+    def hardware(self, text, **options):
+        driver = options.pop('driver', None) or self.driver(text)
         conf = nova_conf.make_conf(files=[])
         conf.set_override('device_spec', options.pop('device_spec', []), group='pci')
         conf.set_override('report_in_placement', options.pop('placed', False), group='pci')
+        conf.set_override('enabled_mdev_types', options.pop('types', None), group='devices')
         for name, value in options.items():
             conf.set_override(name, value, group='compute')
         made = hardware.Hardware(driver, conf)
         made.check('node')
         return made
+
+    def test_a_virtual_gpu_of_a_guest_stays_offered(self):
+        driver = self.driver(GPU)
+        offered = self.hardware('', driver=driver, types=['a']).placed('node')
+        numa = topology.Held((), devices=(('gpu', offered[0].address),))
+        size = {'flavor': 'f', 'vcpus': 1, 'memory_mb': 1, 'disk_gb': 1}
+        driver.spawn('node', model.GuestSpec('guest', 'g', numa=numa, **size), key='k')
+        self.hardware('', driver=driver, types=['a', 'b'])
+        for types in (['b'], []):
+            error = self.assertRaises(
+                mdev_types.InvalidLibvirtMdevConfig, self.hardware, '', driver=driver, types=types
+            )
+            self.assertIn('server guest has virtual GPU', str(error))
+
+    def test_traits_of_types(self):
+        made = self.hardware(GPU, types=['b'])
+        known = made.traits_of_types('node')
+        (found,) = device_allocations.nested_providers(made.placed('node'), known)
+        self.assertEqual(({'CUSTOM_B'}, {'CUSTOM_A'}), (found.traits, found.not_traits))
 
     def test_nodes_that_only_have_a_number_are_even(self):
         made = self.hardware(
