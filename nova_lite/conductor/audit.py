@@ -73,6 +73,7 @@ class Audit:
         self._rescheduler, self._clients = rescheduler, clients
         self._idle_s = idle_s
         self._forgot_at: float | None = None
+        self._refused = refused_deletions.RefusedDeletions()
 
     def run(self) -> None:
         """Finish work without a host, end migrations of deleted servers, delete old epochs."""
@@ -104,7 +105,7 @@ class Audit:
         if not self._read(searches.is_still, row):
             return
         LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
-        with refused_deletions.ending(self._write, row):
+        with self._refused.ending(self._write, row):
             self._release(context.admin(), row)
 
     def _release(self, ctxt: context.RequestContext, row: rows.Row) -> None:

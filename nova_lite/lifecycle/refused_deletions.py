@@ -23,40 +23,50 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 
 LOG = log.getLogger(__name__)
-# Seconds after the request in which a refusal is repeated.
+# Another process may have ended a deletion whose refusals are kept for longer.
+FORGOTTEN_S = 3600
+# Seconds after the first refusal in which a refusal is repeated.
 REPEATED_S = 180
 
 
-@contextlib.contextmanager
-def ending(
-    write: Callable[..., typing.Any], row: rows.Row, *, host: str | None = None
-) -> Iterator[None]:
-    """End a deletion that the block repeats, if a neighbour refuses it and REPEATED_S are over.
+class RefusedDeletions:
+    """The refusals that an audit has met. After a restart of the process they begin again."""
 
-    Any other error is raised.
-    write: of the server's cell; row: the server; host: of this service, for the event; None
-    """
-    try:
-        yield
-    except exception.NovaLiteError as error:
-        details = ''.join(traceback.format_exception(error))
-        ends = not error.transient and write(
-            _end, row, error=error.message, details=details, host=host
-        )
-        if not ends:
-            raise
-        LOG.warning('Server %s cannot be deleted: %s', row.uuid, error)
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def ending(
+        self, write: Callable[..., typing.Any], row: rows.Row, *, host: str | None = None
+    ) -> Iterator[None]:
+        """End a deletion that the block repeats, if a neighbour has refused it for REPEATED_S.
+
+        Any other error is raised.
+        write: of the server's cell; row: the server; host: of this service, for the event; None
+        """
+        try:
+            yield
+        except exception.NovaLiteError as error:
+            if error.transient or not self._is_over(row.uuid):
+                raise
+            details = ''.join(traceback.format_exception(error))
+            write(_end, row, error=error.message, details=details, host=host)
+            LOG.warning('Server %s cannot be deleted: %s', row.uuid, error)
+        self._since.pop(row.uuid, None)
+
+    def _is_over(self, uuid: str) -> bool:
+        """Note a refusal. Return whether the refusals are over."""
+        now = runtime.monotonic()
+        long_ago = now - FORGOTTEN_S
+        self._since = {each: at for each, at in self._since.items() if at > long_ago}
+        return now - self._since.setdefault(uuid, now) >= REPEATED_S
 
 
 def _end(
     connection: sa.Connection, row: rows.Row, *, error: str, details: str, host: str | None
-) -> bool:
-    """Record the refused deletion. Return False if it is repeated later."""
+) -> None:
+    """Record the refused deletion."""
     action = action_lists.newest_deletion(connection, row.uuid)
-    if action is not None:
-        elapsed = runtime.naive_now() - action.start_time
-        if elapsed.total_seconds() < REPEATED_S:
-            return False
     instances.update(
         connection,
         row.uuid,
@@ -70,4 +80,3 @@ def _end(
         actions.start_event(connection, row.uuid, action.request_id, event, top_host=host)
         actions.end_open(connection, row.uuid, action.request_id, error=error, traceback=details)
         actions.end_interrupted(connection, row.uuid, error=f'Interrupted by {event}.')
-    return True

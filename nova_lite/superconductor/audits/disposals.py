@@ -39,12 +39,13 @@ class Disposals:
     def __init__(self, world: worlds.World) -> None:
         self._world, self._options = world, world.conf.conductor
         self._seen: dict[str, datetime.datetime] = {}
+        self._refused = refused_deletions.RefusedDeletions()
 
     def run(self) -> None:
         """Finish deletions without progress."""
         cell0 = self._world.cells.cell0
         for row in cell0.db.read(_abandoned, self._options.audit_idle_s):
-            self._attempt(row.uuid, _delete, context.admin(), cell0, row)
+            self._attempt(row.uuid, self._delete, context.admin(), cell0, row)
         withdrawn = self._world.api_db.write(
             build_requests.take_over_withdrawn, self._options.build_lease_s
         )
@@ -75,7 +76,24 @@ class Disposals:
         down_s = self._world.conf.service_down_time
         for row in cell.db.read(_left, self._options.audit_idle_s, down_s):
             if self._world.api_db.read(sagas.find_active, row.uuid) is None:
-                self._attempt(row.uuid, _delete, context.admin(), cell, row)
+                self._attempt(row.uuid, self._delete, context.admin(), cell, row)
+
+    def _delete(
+        self,
+        world: worlds.World,
+        ctxt: context.RequestContext,
+        cell: deployment.Cell,
+        row: rows.Row,
+    ) -> None:
+        """Delete a server, unless its state was reset or a host has deleted it."""
+        if not cell.db.read(searches.is_still, row):
+            return
+        if row.host is None:
+            LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
+        else:
+            LOG.warning('Deleting server %s without host %s, which is down', row.uuid, row.host)
+        with self._refused.ending(cell.db.write, row, host=world.conf.host):
+            disposal.finish(world, ctxt, cell, row)
 
     def _count(self, cell: deployment.Cell) -> None:
         """Correct which servers of the cell count in quotas.
@@ -103,20 +121,6 @@ class Disposals:
                 'existing servers that did not count' if stays else 'deleted servers that counted'
             )
             LOG.warning('Corrected the quota usage of cell %s: %s %s', cell.name, mended, what)
-
-
-def _delete(
-    world: worlds.World, ctxt: context.RequestContext, cell: deployment.Cell, row: rows.Row
-) -> None:
-    """Delete a server, unless its state was reset or a host has deleted it."""
-    if not cell.db.read(searches.is_still, row):
-        return
-    if row.host is None:
-        LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
-    else:
-        LOG.warning('Deleting server %s without host %s, which is down', row.uuid, row.host)
-    with refused_deletions.ending(cell.db.write, row, host=world.conf.host):
-        disposal.finish(world, ctxt, cell, row)
 
 
 def _withdraw(world: worlds.World, ctxt: context.RequestContext, request: rows.Row) -> None:

@@ -24,6 +24,8 @@ PLACES = {
     'in cell0': ('cell0', {'host': None, 'node': None, 'vm_state': 'error'}),
     'on no host': ('cell1', {'host': None, 'node': None, 'vm_state': 'shelved_offloaded'}),
     'on a host that is down': ('cell1', {}),
+}
+SOFTLY = {
     'soft-deleted': ('cell1', {'vm_state': 'soft-delete', 'deleted_at': runtime.naive_now()}),
 }
 # {service: the method of its client that it refuses}
@@ -43,18 +45,22 @@ ERRORS = {
 EACH_S, MINUTES_S = 30, 300
 
 
-class RefusedDeletionTest(testscenarios.WithScenarios, base.Case):
+def _scenarios(services, statuses, places):
+    return [
+        (f'{service} {status} {place}', {'service': service, 'status': status, 'place': place})
+        for service, status, place in itertools.product(services, statuses, places)
+    ]
+
+
+class RefusedCase(testscenarios.WithScenarios, base.Case):
     """place: of PLACES; service: of REQUESTS; status: of ERRORS"""
 
-    scenarios = [
-        (f'{service} {status} {place}', {'service': service, 'status': status, 'place': place})
-        for service, status, place in itertools.product(REQUESTS, ERRORS, PLACES)
-    ]
+    scenarios = []
 
     def setUp(self):
         super().setUp()
         self.clock = self.useFixture(clock.ManualClock())
-        self.cell_name, columns = PLACES[self.place]
+        self.cell_name, columns = {**PLACES, **SOFTLY}[self.place]
         self.cell = self.api.cell(self.cell_name)
         self.server = self.api.add_server(self.cell_name, network_info=[VIF], **columns)
         device = {
@@ -88,12 +94,12 @@ class RefusedDeletionTest(testscenarios.WithScenarios, base.Case):
             db.write, db.read, rescheduler=None, clients=self.api.neighbours, idle_s=idle_s
         )
 
-    def refuse(self):
+    def refuse(self, status=None):
         """The service refuses the request until the returned function is called."""
         client, method = getattr(self.api.neighbours, self.service), REQUESTS[self.service]
 
         def refuse(*_args, **_kwargs):
-            raise ERRORS[self.status]
+            raise ERRORS[status or self.status]
 
         setattr(client, method, refuse)
         return lambda: delattr(client, method)
@@ -109,6 +115,23 @@ class RefusedDeletionTest(testscenarios.WithScenarios, base.Case):
 
     def delete(self, code=204):
         self.ok('DELETE', f'/servers/{self.server}', code=code)
+
+    def actions(self):
+        """[(name, message, whether all its events have ended), ...], oldest first."""
+        read = self.cell.db.read
+        found = read(rows.every, actions.ACTIONS, order_by=actions.ACTIONS.c.id)
+        events = read(actions.events_of, [row.id for row in found])
+        return [
+            (row.action, row.message, all(each.finish_time for each in events.get(row.id, ())))
+            for row in found
+        ]
+
+
+class RefusedTest(RefusedCase):
+    scenarios = [
+        *_scenarios(REQUESTS, ERRORS, PLACES),
+        *_scenarios(['volume'], [409], SOFTLY),
+    ]
 
     def test_for_good(self):
         """It ends with a fault. When the service gives in, the user deletes the server again."""
@@ -143,12 +166,19 @@ class RefusedDeletionTest(testscenarios.WithScenarios, base.Case):
         self.audit_for(MINUTES_S)
         self.assertTrue(self.row().deleted)
 
-    def actions(self):
-        """[(name, message, whether all its events have ended), ...], oldest first."""
-        read = self.cell.db.read
-        found = read(rows.every, actions.ACTIONS, order_by=actions.ACTIONS.c.id)
-        events = read(actions.events_of, [row.id for row in found])
-        return [
-            (row.action, row.message, all(each.finish_time for each in events.get(row.id, ())))
-            for row in found
-        ]
+
+class OutageTest(RefusedCase):
+    scenarios = _scenarios(['volume'], [409], PLACES)
+
+    def test_for_a_moment_afterwards(self):
+        """A refusal is repeated, however long the service did not answer before."""
+        give_in = self.refuse(503)
+        self.delete(503)
+        self.audit_for(MINUTES_S)
+        give_in()
+        give_in = self.refuse()
+        self.audit_for(4 * EACH_S)
+        self.assertEqual('deleting', self.row().task_state)
+        give_in()
+        self.audit_for(MINUTES_S)
+        self.assertTrue(self.row().deleted)
