@@ -87,7 +87,7 @@ OPTS = [
             ),
         ],
         help='How moves of servers end that fail. The failures that differ are listed in '
-        'doc/source/admin/failures.rst. Read by the super-conductor.',
+        'doc/source/admin/failures.rst. Read by the super-conductor and by the API.',
     ),
     cfg.IntOpt(
         'saga_threads',

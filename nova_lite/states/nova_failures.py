@@ -45,7 +45,8 @@ class Failure:
     """One kind of failure. name: unique, in words with hyphens
 
     title: text for people
-    kinds, steps: the kinds of sagas and the ids of their steps that fail so
+    kinds, steps: the kinds of sagas and the ids of their steps that fail so; () for a failure that
+        is not one of a saga
     errors: names of the classes of errors that count; () for all
     other_than: names of the classes of errors that do not count
     arguments: arguments that the saga must have
@@ -238,6 +239,15 @@ FAILURES = (
         here='The event of the action has the reason.',
         nova='The server gets a fault as well, which is shown if it is in ERROR.',
         repair=('openstack server event list {server}',),
+    ),
+    Failure(
+        name='password-on-host',
+        title='A password that the host cannot set',
+        kinds=(),
+        steps=(),
+        here='``changePassword`` has been answered with 202. The server is in ERROR.',
+        nova='``changePassword`` waits for the host, and returns 409. The server is in ERROR.',
+        repair=(_REBOOT,),
     ),
 )
 BY_NAME = {failure.name: failure for failure in FAILURES}

@@ -221,6 +221,20 @@ class FailuresAsNovaTest(moves_base.MovesTest):
 
     # ---- others ----
 
+    def test_password_on_host(self):
+        for metadata, status in (({}, 202), (AS_NOVA, 409)):
+            server = self.boot(metadata=metadata)
+            self.failing('set_password', server)
+            body = {'adminPass': 'open sesame'}
+            answer = self.stage.act(server, 'changePassword', body, status=status)
+            found = self.cloud.wait(server, 'ERROR')
+            self.assertIsNotNone(found.fault)
+            self.assertEqual(bool(metadata), 'Failed to set admin password' in answer.text)
+            self.assertEqual(('error', True), self.guide(server))
+            self.reboot(server)
+            self.stage.act(server, 'changePassword', body)
+            self.cloud.wait(server)
+
     def test_unshelve_without_image(self):
         for metadata in ({}, AS_NOVA):
             server = self.boot(metadata=metadata)

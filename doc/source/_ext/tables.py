@@ -91,8 +91,9 @@ def _of_failure(failure):
     found += ['task kept'] if failure.keeps_task else []
     found += [f'migration {failure.migration}'] if failure.migration else []
     steps = ', '.join(f'``{step}``' for step in failure.steps)
+    where = f': {", ".join(failure.kinds)} at {steps}' if failure.kinds else ''
     return (
-        f'{failure.title} (``{failure.name}``): {", ".join(failure.kinds)} at {steps}',
+        f'{failure.title} (``{failure.name}``){where}',
         failure.here,
         f'{failure.nova} (Known from: {failure.known}.)',
         ', '.join(found),

@@ -5,6 +5,8 @@ Source: reference/nova/api-surface 2.3 and 2.4.
 
 from oslo_utils import strutils
 
+from nova_lite import exception
+from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema_parts
@@ -14,6 +16,8 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_schema
 from nova_lite.api.servers import source_host
 from nova_lite.db.cell import guest_passwords
+from nova_lite.db.cell import instances
+from nova_lite.states import nova_failures
 from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/os-server-password'
@@ -47,6 +51,20 @@ def change(req: request.Request, server: server_access.Server) -> None:
     acting.send(
         req, server, 'set_admin_password', instance=instance, password=req.content['adminPass']
     )
+    if nova_failures.applies(req.conf.conductor.failures, server.row.metadata):
+        _require_set(req, server)
+
+
+def _require_set(req: request.Request, server: server_access.Server) -> None:
+    """Wait until the host has set the password, as nova does. Raise PasswordSetFailed."""
+    for _look in req.app.waiters.looks(req, req.conf.rpc_response_timeout):
+        row = server.cell.db.read(instances.get, server.uuid)
+        if row.task_state != states.TaskState.UPDATING_PASSWORD:
+            break
+    if row.vm_state == states.VmState.ERROR:
+        raise exception.PasswordSetFailed(
+            instance_id=server.uuid, reason='error setting admin password'
+        )
 
 
 @operation.operation('GET', PATH, policy=rules.SHOW_PASSWORD, faults=(403, 404))
