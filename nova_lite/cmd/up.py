@@ -91,6 +91,7 @@ def add_options(parser: argparse.ArgumentParser, *, port: int = layout.Settings.
     )
     _add_servers(parser)
     _add_behaviour(parser)
+    _add_processes(parser)
 
 
 def _add_servers(parser: argparse.ArgumentParser) -> None:
@@ -152,6 +153,21 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         help='replace functions of placement by faster ones for SQLite; results are the same. '
         'Without this option placement is the one that is installed, unmodified',
     )
+    parser.add_argument('--lab', action='store_true', help='let the live page change the cloud')
+    parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
+
+
+def _add_failures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--failures',
+        choices=tuple(map(str, nova_failures.Mode)),
+        help='end of moves that fail: undo them, leave the server as nova does, or do as the metadata '
+        'of the server say; as --set conductor.failures=MODE (default: undo, or as in the snapshot)',
+    )
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    """Add the options that add processes to the cloud."""
     parser.add_argument(
         '--drills',
         action='store_true',
@@ -165,16 +181,14 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         '`nova-lite daemon kill compute.HOST` loses one host; each takes about 100 MB',
     )
     _add_failures(parser)
-    parser.add_argument('--lab', action='store_true', help='let the live page change the cloud')
-    parser.add_argument('--debug', action='store_true', help='log at level DEBUG')
-
-
-def _add_failures(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        '--failures',
-        choices=tuple(map(str, nova_failures.Mode)),
-        help='end of moves that fail: undo them, leave the server as nova does, or do as the metadata '
-        'of the server say; as --set conductor.failures=MODE (default: undo, or as in the snapshot)',
+        '--with',
+        dest='programs',
+        action='append',
+        default=[],
+        choices=(layout.HORIZON,),
+        help='program to run beside the cloud: horizon, the dashboard, on an address of loopback. '
+        'The first start with it installs it from PyPI below DIR',
     )
 
 

@@ -17,11 +17,15 @@ TOP = pathlib.Path(__file__).parents[2]
 REQUIREMENTS = ('requirements.txt', 'test-requirements.txt')
 # Neutron's environment has it; no daemon of ours needs it.
 OF_NEUTRON = 'neutron_lib'
+# Programs that the interpreter of Horizon's environment runs.
+OF_HORIZON = TOP / 'nova_lite' / 'lab' / 'launcher' / 'horizon' / 'inside'
 PYTHONS = ('3.11', '3.12', '3.13')
 
 
 def _imported():
     for path in (TOP / 'nova_lite').rglob('*.py'):
+        if path.parent == OF_HORIZON:
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 yield from (alias.name.partition('.')[0] for alias in node.names)

@@ -31,6 +31,7 @@ from nova_lite.lab.launcher import shape
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from nova_lite.lab.launcher.cloud_file import starting
+from nova_lite.lab.launcher.horizon import joined
 from nova_lite.terminal import plurals
 from nova_lite.terminal import progress_display
 from nova_lite.virt.sim import profile
@@ -58,7 +59,7 @@ def run(
     """
     os.environ.update(proxies.exempt([settings.listen]))
     preflight.check(settings, conf_module.make_conf(files=[]))
-    cloud = make.cloud(settings)
+    cloud: make.Cloud = make.cloud(settings)
     files = [] if snapshot is None else [snapshot.path]
     files += [] if described is None else [described.document.path]
     is_written = snapshot is not None or (described is not None and described.profile is not None)
@@ -70,6 +71,7 @@ def run(
             preflight.check_outside(path, cloud.places.root)
         preflight.check_own(cloud.places.root)
     cloud.places.hold()
+    cloud = joined.with_programs(cloud)
     known_clouds.record(cloud.places.root)
     if detach:
         child = running.detach(cloud.places)
@@ -83,12 +85,17 @@ def run(
     cloud.places.prepare(fresh=fresh and snapshot is None)
     shape.write(cloud.places)
     starting.prepare(cloud.places, described)
-    debug = strutils.bool_from_string(settings.options.get('DEFAULT', {}).get('debug'))
-    make.log_to_file(cloud.places.path('log', 'nova-lite.log'), debug)
+    _log_to_file(cloud.places)
     malloc.limit_arenas()
     with _clock(cloud):
         _serve(cloud, fresh, signals, snapshot=snapshot, described=described)
     process.leave()
+
+
+def _log_to_file(places: layout.Layout) -> None:
+    options = places.settings.options.get('DEFAULT', {})
+    debug = strutils.bool_from_string(options.get('debug'))
+    make.log_to_file(places.path('log', 'nova-lite.log'), debug)
 
 
 @contextlib.contextmanager
@@ -241,6 +248,9 @@ Variables for a shell: eval "$({state_dir.command('env', places.root)})"
 Metadata of servers: {ready.metadata_url}
 Sign requests with the secret in {places.metadata_secret_path}"""
     page = '' if ready.page_url is None else f'\n\nLive page for a browser: {ready.page_url}'
+    if ready.horizon_url is not None:
+        page += f'\n\nHorizon: {ready.horizon_url}\n'
+        page += f'Log in as demo or admin with the password in {ready.clouds_yaml}'
     return text + page
 
 

@@ -40,6 +40,8 @@ USERS = ('admin', 'demo', 'service')
 PEEK_S, PEEKS = 0.02, 10
 # The output of a cloud without a terminal.
 OUTPUT = 'up.out'
+# The directory of Horizon, which survives --fresh, and the name of its process.
+HORIZON = 'horizon'
 # {daemon: URL of its /healthcheck and /metrics}
 HEALTH = os.path.join('run', 'health.json')
 API, PLACEMENT, SIMCLOUD, CELL0 = 'api', 'placement', 'simcloud', 'cell0'
@@ -75,6 +77,7 @@ class Settings:
     process_per_host: whether each host of a cloud with buses of servers has a separate compute
         process, instead of one for all hosts of a cell
     tuned_placement: whether faster functions replace those of placement; only with SQLite
+    programs: other programs that run beside the cloud: HORIZON
     options: {group: {option: value}} for the configuration of all daemons
     """
 
@@ -93,6 +96,7 @@ class Settings:
     drills: bool = False
     process_per_host: bool = False
     tuned_placement: bool = False
+    programs: tuple[str, ...] = ()
     options: GivenOptions = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -143,6 +147,7 @@ class Layout:
         self.metadata_secret: str | None = None
         self.lab_secret = runtime.new_secret() if settings.lab else None
         self.page_origin = self.public_url if self.has_page and not settings.bus else None
+        self.horizon_url: str | None = None
         self._lock: typing.TextIO | None = None
         self._ours = False
 
@@ -264,7 +269,7 @@ class Layout:
 
     def clear(self, keep: Iterable[str] = ()) -> None:
         """Delete all files in the state directory, except those of this process and `keep`."""
-        for name in set(os.listdir(self.root)) - {lock_module.LOCK, OUTPUT, *keep}:
+        for name in set(os.listdir(self.root)) - {lock_module.LOCK, OUTPUT, HORIZON, *keep}:
             path = os.path.join(self.root, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 

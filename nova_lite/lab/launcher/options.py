@@ -67,13 +67,19 @@ def read(
         drills=args.drills,
         process_per_host=args.process_per_host,
         tuned_placement=args.tuned_placement,
+        programs=tuple(dict.fromkeys(args.programs)),
         **chosen,
     )
+    _require_page(settings)
+    return settings, snapshot
+
+
+def _require_page(settings: layout.Settings) -> None:
+    """Raise ValueError for switches of a live page that the cloud does not have."""
     if settings.lab and not layout.Layout(settings).has_page:
         raise ValueError(
             '--lab: a cloud that listens on another address than one of loopback has no live page'
         )
-    return settings, snapshot
 
 
 def _shorter(args: argparse.Namespace) -> list[str]:
@@ -141,6 +147,7 @@ def own_words(settings: layout.Settings) -> str:
         if value != getattr(layout.Settings, name):
             option = f'--{name.replace("_", "-")}'
             found += [option] if value is True else [option, written(value)]
+    found += [word for program in settings.programs for word in ('--with', program)]
     return shlex.join(found)
 
 

@@ -29,7 +29,7 @@ class Running:
     """The services of a cloud that is ready.
 
     started_at: seconds since the epoch; hosts: as in layout.Settings
-    page_url: URL of the live page, or None
+    page_url, horizon_url: URLs of the live page and of Horizon, or None
     """
 
     pid: int
@@ -40,6 +40,7 @@ class Running:
     cells: tuple[str, ...]
     hosts: int | tuple[int, ...]
     page_url: str | None = None
+    horizon_url: str | None = None
 
 
 def of(places: layout.Layout) -> Running:
@@ -53,6 +54,7 @@ def of(places: layout.Layout) -> Running:
         cells=tuple(places.cell_names),
         hosts=places.settings.hosts,
         page_url=places.page_url,
+        horizon_url=places.horizon_url,
     )
 
 

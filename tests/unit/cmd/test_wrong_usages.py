@@ -57,6 +57,7 @@ UP = (
     ('up --from FILES/empty', 'empty cannot be used', SNAPSHOT),
     ('up --from FILES/binary', 'binary cannot be used', SNAPSHOT),
     ('up --until-exit 999999999', 'no process has the id', HELP),
+    ('up --with skyline', "'skyline' does not exist", 'Use one of: horizon'),
     ('up --json', 'prints no JSON', 'use --detach'),
     ('up --lab --listen 0.0.0.0', 'no live page', '--lab'),
     ('up --state-dir /proc/x', 'No such file', 'choose another with --state-dir'),

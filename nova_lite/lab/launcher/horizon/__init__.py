@@ -1,0 +1,1 @@
+"""Horizon beside a cloud: its installation from PyPI, and its process."""
