@@ -33,6 +33,9 @@ EXPLAINED: dict[tuple[str | None, str | None], str] = {
     ('*ValueError', 'PciAliasCountInvalid'): 'an alias without a count is answered with 400',
     ('*ValueError', 'InvalidFlavorExtraSpec'): 'memory that is no number is answered with 400',
     ('*ValueError', None): 'an empty thread policy is no policy',
+    (None, 'InvalidPCINUMAAffinity'): (
+        'nova refuses an unknown PCI affinity of a flavor at create, and not at resize and rebuild'
+    ),
 }
 
 
