@@ -3,6 +3,7 @@
 import os
 
 from oslo_config import cfg
+from oslo_config import types
 
 GROUP = 'api'
 # Limit of the default: big machines have other work, and each process takes memory and connections.
@@ -109,6 +110,45 @@ OPTS = [
         help='Limit the metadata service to the servers of one cell, whose database is '
         '[database]connection; the service then has no access to the API database. If false, it '
         'serves the servers of all cells.',
+    ),
+    cfg.ListOpt(
+        'vendordata_providers',
+        item_type=types.String(choices=['StaticJSON', 'DynamicJSON']),
+        default=['StaticJSON'],
+        help='Sources of vendor data: StaticJSON, the file in vendordata_jsonfile_path; DynamicJSON, '
+        'the services in vendordata_dynamic_targets. Read by the metadata service and computes.',
+    ),
+    cfg.ListOpt(
+        'vendordata_dynamic_targets',
+        default=[],
+        help='NAME@URL of each service for DynamicJSON. The service receives a POST with project-id, '
+        'instance-id, image-id, user-data, hostname and metadata of a server. Guests find '
+        'its answer in vendor_data2.json under NAME. With credentials in [vendordata_dynamic_auth] the '
+        'request has a token.',
+    ),
+    cfg.StrOpt(
+        'vendordata_dynamic_ssl_certfile',
+        default='',
+        help='File with the certificates of authorities for HTTPS to services of '
+        'vendordata_dynamic_targets. Empty: those of the system.',
+    ),
+    cfg.IntOpt(
+        'vendordata_dynamic_connect_timeout',
+        default=5,
+        min=3,
+        help='Seconds to wait for a connection to a service of vendordata_dynamic_targets.',
+    ),
+    cfg.IntOpt(
+        'vendordata_dynamic_read_timeout',
+        default=5,
+        min=0,
+        help='Seconds to wait for the answer of a service of vendordata_dynamic_targets.',
+    ),
+    cfg.BoolOpt(
+        'vendordata_dynamic_failure_fatal',
+        default=False,
+        help='Fail a request for metadata, and the creation of a guest with a config drive, when a '
+        'service of vendordata_dynamic_targets fails. If false, guests find an empty object.',
     ),
     cfg.StrOpt(
         'vendordata_jsonfile_path',

@@ -1,4 +1,4 @@
-"""The metadata service. It uses only databases: no bus and no neighbours."""
+"""The metadata service. It uses databases, and the operator's services of vendor data, if any."""
 
 from collections.abc import Iterable
 from wsgiref import types as wsgi

@@ -3,16 +3,13 @@
 import base64
 from collections.abc import Iterable
 import dataclasses
-import json
 
 from oslo_config import cfg
-from oslo_log import log
 
+from nova_lite.metadata import vendor_data
 from nova_lite.objects import base
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
-
-LOG = log.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +17,7 @@ class Facts:
     """A server with its block devices, and the values that the configuration adds.
 
     network_info: that of its ports; hostname: with the domain; zone: availability zone
-    vendor_data: the operator's JSON object
+    vendor_data: the operator's JSON objects
     """
 
     instance: objects.Instance
@@ -28,7 +25,7 @@ class Facts:
     network_info: tuple[base.Data, ...]
     hostname: str
     zone: str
-    vendor_data: base.Data
+    vendor_data: vendor_data.VendorData
 
     @property
     def user_data(self) -> bytes | None:
@@ -49,27 +46,25 @@ def gather(
         network_info = instance.get('network_info') or ()
     domain = conf.api.dhcp_domain
     name = instance.get('hostname') or ''
+    hostname = f'{name}.{domain}' if domain else name
     return Facts(
         instance=instance,
         block_devices=tuple(block_devices),
         network_info=tuple(network_info),
-        hostname=f'{name}.{domain}' if domain else name,
+        hostname=hostname,
         zone=instance.get('availability_zone') or conf.default_availability_zone,
-        vendor_data=vendor_data(conf.api.vendordata_jsonfile_path),
+        vendor_data=vendor_data.VendorData(conf, _told(instance, hostname)),
     )
 
 
-def vendor_data(path: str | None) -> base.Data:
-    """Return the JSON object in a file, {} without a path or if the file cannot be used."""
-    if not path:
-        return {}
-    try:
-        with open(path, encoding='utf-8') as file:
-            found = json.load(file)
-    except (OSError, ValueError) as error:
-        LOG.warning('Cannot read the vendor data in %s: %s. Guests get none.', path, error)
-        return {}
-    if not isinstance(found, dict):
-        LOG.warning('The vendor data in %s is not a JSON object. Guests get none.', path)
-        return {}
-    return found
+def _told(instance: objects.Instance, hostname: str) -> base.Data:
+    """Return what services of dynamic vendor data are told of a server."""
+    user_data = instance.get('user_data')
+    return {
+        'project-id': instance.project_id,
+        'instance-id': instance.uuid,
+        'image-id': instance.get('image_ref') or '',
+        'user-data': user_data,
+        'hostname': hostname,
+        'metadata': dict(instance.metadata),
+    }

@@ -1,6 +1,7 @@
 """Documents in the format of OpenStack, by version."""
 
 import base64
+from collections.abc import Callable
 import json
 
 from nova_lite import exception
@@ -48,18 +49,35 @@ def documents(
     facts: instance_metadata.Facts, version: str, extra: base.Data | None = None
 ) -> dict[str, bytes]:
     """Return the documents of one of VERSIONS. extra: further keys of meta_data.json"""
-    found = {
-        META_DATA: _text(meta_data(facts, version, extra)),
-        USER_DATA: facts.user_data,
-        VENDOR_DATA: _text(facts.vendor_data),
-        NETWORK_DATA: _text(network_data.build(facts.network_info)),
-        VENDOR_DATA_2: _text({'static': facts.vendor_data}),
-    }
+    found = {name: make() for name, make in _makers(facts, version, extra).items()}
+    return {name: content for name, content in found.items() if content is not None}
+
+
+def document(facts: instance_metadata.Facts, version: str, name: str) -> bytes | None:
+    """Return one of the documents of a version, or None if the version does not have it."""
+    make = _makers(facts, version).get(name)
+    return None if make is None else make()
+
+
+def names(facts: instance_metadata.Facts, version: str) -> set[str]:
+    """Return the names of the documents of a version. This asks no service for vendor data."""
     return {
-        name: content
-        for name, content in found.items()
-        if content is not None and version >= SINCE[name]
+        name for name in _makers(facts, version) if name != USER_DATA or facts.user_data is not None
     }
+
+
+def _makers(
+    facts: instance_metadata.Facts, version: str, extra: base.Data | None = None
+) -> dict[str, Callable[[], bytes | None]]:
+    """Return {name of a document: function that makes it} of a version."""
+    found: dict[str, Callable[[], bytes | None]] = {
+        META_DATA: lambda: _text(meta_data(facts, version, extra)),
+        USER_DATA: lambda: facts.user_data,
+        VENDOR_DATA: lambda: _text(facts.vendor_data.static()),
+        NETWORK_DATA: lambda: _text(network_data.build(facts.network_info)),
+        VENDOR_DATA_2: lambda: _text(facts.vendor_data.all()),
+    }
+    return {name: make for name, make in found.items() if version >= SINCE[name]}
 
 
 def meta_data(

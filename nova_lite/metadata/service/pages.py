@@ -75,11 +75,11 @@ def _openstack(parts: list[str], facts: instance_metadata.Facts) -> Page | None:
     version = document_versions.resolve(parts[0], openstack.VERSIONS)
     if version is None or len(parts) > 2:
         return None
-    documents = openstack.documents(facts, version)
     if len(parts) == 2:
-        content = documents.get(parts[1])
+        content = openstack.document(facts, version, parts[1])
         kind = JSON if parts[1].endswith('.json') else TEXT
         return None if content is None else Page(content, kind)
+    documents = openstack.names(facts, version)
     has_password = version >= openstack.SINCE[openstack.PASSWORD]
     return _listing(
         name

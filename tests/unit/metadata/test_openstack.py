@@ -160,4 +160,4 @@ class VendorDataTest(testtools.TestCase):
             self.assertEqual([{}, {'static': {}}], self.vendor(text))
         self.assertEqual(2, log.output.count('Guests get none'))
         facts = guest_facts.gather(options=[('vendordata_jsonfile_path', '/nonexistent')])
-        self.assertEqual({}, facts.vendor_data)
+        self.assertEqual({}, facts.vendor_data.static())
