@@ -60,10 +60,6 @@ class UnknownHost(exception.NotFound):
     msg = 'Compute host %(host)s could not be found.'
 
 
-class CannotRemove(exception.Conflict):
-    msg = 'Cannot remove host %(host)s in aggregate %(aggregate_id)s'
-
-
 # ---- operations -------------------------------------------------------------
 
 
@@ -179,10 +175,7 @@ def remove_host(req: request.Request) -> operation.Result:
         left = tuple(name for name in aggregate.hosts if name != host)
         return dataclasses.replace(aggregate, hosts=left)
 
-    try:
-        aggregate_zones.Plan(aggregate_id, change, action='remove host from').admit(req)
-    except exception.AggregateActionRefused:
-        raise CannotRemove(host=host, aggregate_id=aggregate_id) from None
+    aggregate_zones.Plan(aggregate_id, change, action='remove host from').admit(req)
     nodes = _nodes(req, host)
     try:
         for node in nodes:

@@ -33,7 +33,10 @@ ADMIN, OWNER = 'admin', 'owner'
     faults=(400, 403, 404, 409),
 )
 def lock(req: request.Request, server: server_access.Server) -> None:
-    """Lock the server. Its owner cannot replace the lock of an administrator."""
+    """Lock the server. Its owner cannot replace the lock of an administrator.
+
+    A lock that is repeated without a reason keeps its reason, as in nova.
+    """
     reason = None
     if req.minor >= 73 and req.content:
         reason = req.content.get('locked_reason')
@@ -86,6 +89,8 @@ def _lock(
     who = _who(req, server)
     if who == OWNER and row.locked_by == ADMIN:
         return
+    if reason is None and row.locked:
+        reason = row.locked_reason
     changes = {'locked': True, 'locked_by': who, 'locked_reason': reason}
     _store(connection, req, row, changes, 'lock')
 

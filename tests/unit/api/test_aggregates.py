@@ -250,7 +250,8 @@ class ZonesTest(AggregateTest):
         self.admin('PUT', path, {'aggregate': metadata}, status=400)
         self.act(self.zone1, 'set_metadata', metadata={'availability_zone': 'z1', 'a': '1'})
         refused = self.act(self.zone1, 'remove_host', host='h2', status=409)
-        self.assertIn('Cannot remove host h2', refused['conflictingRequest']['message'])
+        message = refused['conflictingRequest']['message']
+        self.assertIn(f'Cannot remove host from aggregate {self.zone1["id"]}. Reason: One', message)
         self.act(self.zone1, 'remove_host', host='h1')
         self.act(self.plain, 'add_host', host='h2')
         self.act(self.plain, 'set_metadata', metadata={'availability_zone': 'z1'})

@@ -111,12 +111,14 @@ class TestLock(base.Case):
 
     def test_reason(self):
         uuid = self.api.add_server()
-        self.act(uuid, 'lock', {'locked_reason': 'mine'}, version='2.73')
-        server = self.ok('GET', f'/servers/{uuid}', version='2.73').json['server']
-        self.assertEqual((True, 'mine'), (server['locked'], server['locked_reason']))
-        self.act(uuid, 'unlock', version='2.73')
-        server = self.ok('GET', f'/servers/{uuid}', version='2.73').json['server']
-        self.assertEqual((False, None), (server['locked'], server['locked_reason']))
+        for action, value, seen in (
+            ('lock', {'locked_reason': 'mine'}, (True, 'mine')),
+            ('lock', None, (True, 'mine')),
+            *(('unlock', None, (False, None)), ('lock', None, (True, None))),
+        ):
+            self.act(uuid, action, value, version='2.73')
+            shown = self.ok('GET', f'/servers/{uuid}', version='2.73').json['server']
+            self.assertEqual(seen, (shown['locked'], shown['locked_reason']))
 
     def lock_meanwhile(self, uuid):
         """An administrator locks the server after the next request has read it."""
