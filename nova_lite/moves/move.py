@@ -183,13 +183,14 @@ class Move(saga.Saga, typing.Generic[Found]):
         if failure.migration is not None:
             values = {'status': str(failure.migration)}
             migrations.update(connection, self.scope.migration_uuid, values)
-        if not failure.keeps_task:
-            changes = self.record_left(connection, row)
-            if failure.vm_state is not None:
-                changes = {**changes, 'vm_state': failure.vm_state}
-            first = self.arguments.order.changes.get('task_state')
-            tasks = (*self.tasks, first)
-            self.progress.clear_task(connection, changes, tasks=tasks, write=instances.force)
+        changes = self.record_left(connection, row)
+        if failure.vm_state is not None:
+            changes = {**changes, 'vm_state': failure.vm_state}
+        if failure.keeps_task:
+            changes = {**changes, 'task_state': row.task_state}
+        first = self.arguments.order.changes.get('task_state')
+        tasks = (*self.tasks, first)
+        self.progress.clear_task(connection, changes, tasks=tasks, write=instances.force)
         if failure.has_fault:
             self.progress.add_fault(connection, error)
 

@@ -91,9 +91,11 @@ class Failure:
 
     def stays(self, vm_state: str, task_state: str | None) -> bool:
         """Return whether a server in these states is still as the failure has left it."""
-        if self.keeps_task:
-            return task_state is not None
-        return self.vm_state is not None and vm_state == self.vm_state
+        if self.keeps_task and task_state is None:
+            return False
+        return (self.keeps_task or self.vm_state is not None) and (
+            self.vm_state is None or vm_state == self.vm_state
+        )
 
 
 _REBOOT = 'openstack server reboot --hard {server}'
@@ -126,6 +128,7 @@ FAILURES = (
         'the new one. The source keeps the stopped guest, and has no allocation.',
         left=(_GUEST, _ALLOCATION),
         repair=(_REBOOT, 'openstack resource provider allocation show {server}'),
+        known=Known.COMPARED,
     ),
     Failure(
         name='resize-on-source',
@@ -225,9 +228,12 @@ FAILURES = (
         kinds=('unshelve',),
         steps=('find-image',),
         errors=('ImageNotFound',),
+        keeps_task=True,
         here='The server is shelved and offloaded as before, with a fault.',
-        nova='The server is in ERROR, on no host.',
-        repair=(_DELETE,),
+        nova='The server is in ERROR on no host, and keeps the task ``unshelving``.',
+        left=(_TASK, Left('I9', 'server')),
+        repair=('openstack server set --state error {server}', _DELETE),
+        known=Known.COMPARED,
     ),
     Failure(
         name='attach-volume-on-host',

@@ -248,6 +248,7 @@ class FailuresAsNovaTest(moves_base.MovesTest):
                 self.cloud.wait(server, 'SHELVED_OFFLOADED')
                 self.delete(server)
         found = self.end('unshelve-without-image', server)
+        self.assertEqual('unshelving', found.task_state)
         self.assertIsNone(found.compute_host)
 
     def test_attach_volume_on_host(self):
