@@ -1,7 +1,7 @@
 """The registry: one declaration per API operation.
 
     @server_action('os-start', policy=policies.servers.START, guard=transitions.START,
-                   body={'2.1': START}, success=202, faults=(404, 409))
+                   success=202, faults=(404, 409))
     def start(req, server): ...
 
 A handler takes the request and, if the path has `{server_id}`, the server.
@@ -17,6 +17,7 @@ import typing
 
 from nova_lite.api import microversion
 from nova_lite.api import schema
+from nova_lite.api import schema_parts
 
 # The body of an answer.
 Body: typing.TypeAlias = dict[str, typing.Any]
@@ -89,6 +90,8 @@ Result: typing.TypeAlias = Answer | Body | None
 Handler: typing.TypeAlias = Callable[..., Result]
 OPERATIONS: list[Operation] = []
 
+# The body of an action whose value does not matter.
+ANY_VALUE = {'2.1': schema_parts.ANY}
 # Operations without a declared query ignore query parameters. From 2.102 on, operations
 # that only read refuse them.
 ANY_QUERY = {'2.1': {'type': 'object', 'properties': {}, 'additionalProperties': True}}
@@ -161,9 +164,18 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
     return declare
 
 
-def server_action(name: str, **options: typing.Any) -> Callable[[H], H]:
-    """Declare the handler of an action of servers. name: see `action` of `operation`"""
-    return operation('POST', '/servers/{server_id}/action', action=name, **options)
+def server_action(
+    name: str, *, body: Mapping[str, schema.Source] | None = ANY_VALUE, **options: typing.Any
+) -> Callable[[H], H]:
+    """Declare the handler of an action of servers.
+
+    name: the one key of the request's body
+    body: {first microversion: schema of the value of that key}; None takes any body
+    options: see `operation`
+    """
+    if body is not None:
+        body = {first: schema_parts.body(name, value) for first, value in body.items()}
+    return operation('POST', '/servers/{server_id}/action', action=name, body=body, **options)
 
 
 def _unasked(method: str) -> dict[str, schema.Source]:

@@ -60,6 +60,7 @@ for path, methods in GONE.items():
 
 operation.server_action(
     'resetNetwork',
+    body=None,
     load=False,
     faults=(410,),
 )(refuse)

@@ -33,11 +33,7 @@ class FixedIpNotOnServer(exception.Invalid):
     'addFixedIp',
     policy=rules.FIXED_ADD,
     lock=True,
-    body={
-        '2.1': schema_parts.body(
-            'addFixedIp', schema_parts.whole({'networkId': _NETWORK}, required=['networkId'])
-        )
-    },
+    body={'2.1': schema_parts.whole({'networkId': _NETWORK}, required=['networkId'])},
     until=UNTIL,
     success=202,
     faults=FAULTS,
@@ -63,11 +59,8 @@ def add(req: request.Request, server: server_access.Server) -> None:
     policy=rules.FIXED_REMOVE,
     lock=True,
     body={
-        '2.1': schema_parts.body(
-            'removeFixedIp',
-            schema_parts.whole(
-                {'address': {'type': 'string', 'format': 'ip'}}, required=['address']
-            ),
+        '2.1': schema_parts.whole(
+            {'address': {'type': 'string', 'format': 'ip'}}, required=['address']
         )
     },
     until=UNTIL,

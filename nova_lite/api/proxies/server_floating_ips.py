@@ -35,11 +35,8 @@ class FloatingIpNotOnServer(exception.Conflict):
     'addFloatingIp',
     policy=rules.FLOATING_ADD,
     body={
-        '2.1': schema_parts.body(
-            'addFloatingIp',
-            schema_parts.whole(
-                {'address': ADDRESS, 'fixed_address': ADDRESS}, required=['address']
-            ),
+        '2.1': schema_parts.whole(
+            {'address': ADDRESS, 'fixed_address': ADDRESS}, required=['address']
         )
     },
     until=UNTIL,
@@ -57,11 +54,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
 @operation.server_action(
     'removeFloatingIp',
     policy=rules.FLOATING_REMOVE,
-    body={
-        '2.1': schema_parts.body(
-            'removeFloatingIp', schema_parts.whole({'address': ADDRESS}, required=['address'])
-        )
-    },
+    body={'2.1': schema_parts.whole({'address': ADDRESS}, required=['address'])},
     until=UNTIL,
     success=202,
     faults=FAULTS,

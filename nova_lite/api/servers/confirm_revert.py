@@ -13,7 +13,6 @@ from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
-from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import cold_moves as rules
 from nova_lite.api.servers import acting
@@ -43,7 +42,6 @@ class NotResized(exception.Invalid):
     'confirmResize',
     policy=rules.CONFIRM_RESIZE,
     guard=transitions.CONFIRM_RESIZE,
-    body={'2.1': schema_parts.body('confirmResize', schema_parts.ANY)},
     success=204,
     faults=(400, 403, 404, 409),
 )
@@ -65,7 +63,6 @@ def confirm(req: request.Request, server: server_access.Server) -> None:
     'revertResize',
     policy=rules.REVERT_RESIZE,
     guard=transitions.REVERT_RESIZE,
-    body={'2.1': schema_parts.body('revertResize', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -8,7 +8,7 @@ from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 
 LENGTH = {**schema_parts.OR_MINUS_ONE, 'type': ['integer', 'string', 'null']}
-BODY = schema_parts.body('os-getConsoleOutput', schema_parts.whole({'length': LENGTH}))
+BODY = schema_parts.whole({'length': LENGTH})
 
 
 @operation.server_action(

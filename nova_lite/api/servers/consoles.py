@@ -89,11 +89,7 @@ def _declare(action: str, protocol: str) -> operation.Handler:
         policy=rules.REMOTE_CONSOLES,
         guard=_guard(protocol),
         lock=False,
-        body={
-            '2.1': schema_parts.body(
-                action, schema_parts.whole({'type': {'enum': list(kinds)}}, required=['type'])
-            )
-        },
+        body={'2.1': schema_parts.whole({'type': {'enum': list(kinds)}}, required=['type'])},
         success=200,
         faults=FAULTS,
     )
@@ -109,7 +105,9 @@ get_spice = _declare('os-getSPICEConsole', 'spice')
 get_serial = _declare('os-getSerialConsole', 'serial')
 
 
-@operation.server_action('os-getRDPConsole', until='2.5', load=False, success=200, faults=(400,))
+@operation.server_action(
+    'os-getRDPConsole', body=None, until='2.5', load=False, success=200, faults=(400,)
+)
 def get_rdp(_req: request.Request) -> None:
     """Refuse the action: RDP consoles do not exist any more."""
     raise exception.Invalid('Unavailable console type rdp-html5.')

@@ -16,7 +16,7 @@ ACTION = transitions.TRIGGER_CRASH_DUMP.verb
     since='2.17',
     policy=rules.TRIGGER_CRASH_DUMP,
     guard=transitions.TRIGGER_CRASH_DUMP,
-    body={'2.17': schema_parts.body(ACTION, schema_parts.NOTHING)},
+    body={'2.17': schema_parts.NOTHING},
     success=202,
     faults=(400, 403, 404, 409),
 )

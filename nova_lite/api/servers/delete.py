@@ -18,7 +18,6 @@ from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import quota_rules
 from nova_lite.api import request
-from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions
 from nova_lite.api.policies import servers as rules
@@ -103,7 +102,6 @@ def delete(req: request.Request, server: server_access.Server) -> None:
     'forceDelete',
     policy=server_actions.FORCE_DELETE,
     guard=transitions.FORCE_DELETE,
-    body={'2.1': schema_parts.body('forceDelete', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )
@@ -117,7 +115,6 @@ def force_delete(req: request.Request, server: server_access.Server) -> None:
     'restore',
     policy=server_actions.RESTORE,
     guard=transitions.RESTORE,
-    body={'2.1': schema_parts.body('restore', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -29,17 +29,12 @@ LIVE_MIGRATION = str(states.MigrationType.LIVE_MIGRATION)
 PASSWORD = {'type': 'string'}
 _COMMON: dict[str, schema.Source] = {'host': schema_parts.HOST, 'adminPass': PASSWORD}
 BODY = {
-    '2.1': schema_parts.body(
-        ACTION,
-        schema_parts.whole(
-            {**_COMMON, 'onSharedStorage': schema_parts.BOOLEAN}, required=['onSharedStorage']
-        ),
+    '2.1': schema_parts.whole(
+        {**_COMMON, 'onSharedStorage': schema_parts.BOOLEAN}, required=['onSharedStorage']
     ),
-    '2.14': schema_parts.body(ACTION, schema_parts.whole(_COMMON)),
-    '2.29': schema_parts.body(
-        ACTION, schema_parts.whole({**_COMMON, 'force': schema_parts.BOOLEAN})
-    ),
-    '2.68': schema_parts.body(ACTION, schema_parts.whole(_COMMON)),
+    '2.14': schema_parts.whole(_COMMON),
+    '2.29': schema_parts.whole({**_COMMON, 'force': schema_parts.BOOLEAN}),
+    '2.68': schema_parts.whole(_COMMON),
 }
 # The microversion from which the server stays stopped on its new host.
 STOPPED = 95

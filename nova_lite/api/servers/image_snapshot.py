@@ -32,23 +32,17 @@ LOG = log.getLogger(__name__)
 EVENT = 'api_snapshot_instance'
 # The microversion from which the answer has the id of the image, and no header with its address.
 ID_SINCE = 45
-BODY = schema_parts.body(
-    'createImage',
-    schema_parts.whole(
-        {'name': schema_parts.NAME, 'metadata': schema_parts.METADATA}, required=['name']
-    ),
+BODY = schema_parts.whole(
+    {'name': schema_parts.NAME, 'metadata': schema_parts.METADATA}, required=['name']
 )
-BACKUP_BODY = schema_parts.body(
-    'createBackup',
-    schema_parts.whole(
-        {
-            'name': schema_parts.STRIPPED_NAME,
-            'backup_type': {'type': 'string'},
-            'rotation': schema_parts.UNBOUNDED,
-            'metadata': schema_parts.METADATA,
-        },
-        required=['name', 'backup_type', 'rotation'],
-    ),
+BACKUP_BODY = schema_parts.whole(
+    {
+        'name': schema_parts.STRIPPED_NAME,
+        'backup_type': {'type': 'string'},
+        'rotation': schema_parts.UNBOUNDED,
+        'metadata': schema_parts.METADATA,
+    },
+    required=['name', 'backup_type', 'rotation'],
 )
 
 

@@ -6,7 +6,6 @@ A hypervisor cannot inject the ports into the guest. Source: reference/nova/api-
 from nova_lite.api import network_info
 from nova_lite.api import operation
 from nova_lite.api import request
-from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
@@ -17,7 +16,6 @@ from nova_lite.states import transitions
     'injectNetworkInfo',
     policy=rules.INJECT_NETWORK_INFO,
     guard=transitions.INJECT_NETWORK_INFO,
-    body={'2.1': schema_parts.body('injectNetworkInfo', schema_parts.ANY)},
     success=202,
     faults=(403, 404, 409),
 )

@@ -31,9 +31,7 @@ BLOCK = schema_parts.BOOLEAN_OR_AUTO
 
 def _body(block: schema.Source, *required: str, **more: schema.Source) -> schema.Source:
     content = {'block_migration': block, 'host': HOST, **more}
-    return schema_parts.body(
-        ACTION, schema_parts.whole(content, required=['block_migration', 'host', *required])
-    )
+    return schema_parts.whole(content, required=['block_migration', 'host', *required])
 
 
 BODY = {

@@ -26,8 +26,8 @@ ADMIN, OWNER = 'admin', 'owner'
     'lock',
     policy=rules.LOCK,
     body={
-        '2.1': schema_parts.body('lock', schema_parts.ANY),
-        '2.73': schema_parts.body('lock', schema_parts.null_or(REASON)),
+        '2.1': schema_parts.ANY,
+        '2.73': schema_parts.null_or(REASON),
     },
     success=202,
     faults=(400, 403, 404, 409),
@@ -46,7 +46,6 @@ def lock(req: request.Request, server: server_access.Server) -> None:
 @operation.server_action(
     'unlock',
     policy=rules.UNLOCK,
-    body={'2.1': schema_parts.body('unlock', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

@@ -21,10 +21,9 @@ from nova_lite.states import transitions
 
 ACTION = 'migrate'
 BODY = {
-    '2.1': schema_parts.body(ACTION, schema_parts.ANY),
-    '2.56': schema_parts.body(
-        ACTION,
-        schema_parts.null_or(schema_parts.whole({'host': schema_parts.null_or(schema_parts.HOST)})),
+    '2.1': schema_parts.ANY,
+    '2.56': schema_parts.null_or(
+        schema_parts.whole({'host': schema_parts.null_or(schema_parts.HOST)})
     ),
 }
 NAMES_HOST = 56

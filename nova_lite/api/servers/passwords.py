@@ -30,7 +30,7 @@ AGENT = 'hw_qemu_guest_agent'
     'changePassword',
     policy=rules.CHANGE_PASSWORD,
     guard=transitions.CHANGE_PASSWORD,
-    body={'2.1': schema_parts.body('changePassword', CHANGE)},
+    body={'2.1': CHANGE},
     success=202,
     faults=(400, 403, 404, 409, 501),
 )

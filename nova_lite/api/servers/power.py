@@ -5,7 +5,6 @@ The actions differ only in names and states, which are in transitions.TRANSITION
 
 from nova_lite.api import operation
 from nova_lite.api import request
-from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions
 from nova_lite.api.policies import servers as rules
@@ -23,7 +22,6 @@ def _declare(
         action,
         policy=policy,
         guard=guard,
-        body={'2.1': schema_parts.body(action, schema_parts.ANY)},
         success=202,
         faults=FAULTS,
     )

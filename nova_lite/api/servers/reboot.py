@@ -12,9 +12,7 @@ from nova_lite.api.servers import moves
 from nova_lite.states import transitions
 
 TYPES = ('HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft')
-BODY = schema_parts.body(
-    'reboot', schema_parts.whole({'type': {'enum': list(TYPES)}}, required=['type'])
-)
+BODY = schema_parts.whole({'type': {'enum': list(TYPES)}}, required=['type'])
 
 
 def _guard(req: request.Request) -> transitions.Transition:

@@ -53,13 +53,13 @@ _V63 = schema.extended(_V57, trusted_image_certificates=create_schema.CERTIFICAT
 _V90 = schema.extended(_V63, hostname=schema_parts.HOSTNAME)
 _V94 = schema.extended(_V90, hostname=schema_parts.HOST)
 BODY = {
-    '2.1': schema_parts.body(ACTION, _V1),
-    '2.19': schema_parts.body(ACTION, _V19),
-    '2.54': schema_parts.body(ACTION, _V54),
-    '2.57': schema_parts.body(ACTION, _V57),
-    '2.63': schema_parts.body(ACTION, _V63),
-    '2.90': schema_parts.body(ACTION, _V90),
-    '2.94': schema_parts.body(ACTION, _V94),
+    '2.1': _V1,
+    '2.19': _V19,
+    '2.54': _V54,
+    '2.57': _V57,
+    '2.63': _V63,
+    '2.90': _V90,
+    '2.94': _V94,
 }
 # The microversion from which the answer has the name of the key pair, or the user data.
 KEY_NAME, USER_DATA = 54, 57

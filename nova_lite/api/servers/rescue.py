@@ -18,11 +18,8 @@ from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
 from nova_lite.states import transitions
 
-BODY = schema_parts.body(
-    'rescue',
-    schema_parts.null_or(
-        schema_parts.whole({'adminPass': {'type': 'string'}, 'rescue_image_ref': schema_parts.UUID})
-    ),
+BODY = schema_parts.null_or(
+    schema_parts.whole({'adminPass': {'type': 'string'}, 'rescue_image_ref': schema_parts.UUID})
 )
 # The microversion from which servers that boot from a volume can be rescued.
 VOLUME_BACKED = 87
@@ -101,7 +98,6 @@ def _require_volume_rescue(req: request.Request, server: server_access.Server) -
     'unrescue',
     policy=server_actions.UNRESCUE,
     guard=transitions.UNRESCUE,
-    body={'2.1': schema_parts.body('unrescue', schema_parts.ANY)},
     success=202,
     faults=(400, 403, 404, 409),
 )

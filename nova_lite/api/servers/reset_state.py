@@ -17,10 +17,7 @@ from nova_lite.lifecycle import counting
 
 # In the list of actions, without events, as in nova.
 ACTION = 'resetState'
-BODY = schema_parts.body(
-    'os-resetState',
-    schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['state']),
-)
+BODY = schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['state'])
 
 
 @operation.server_action(

@@ -22,15 +22,12 @@ from nova_lite.states import transitions
 
 FLAVOR_REF = {'type': ['string', 'integer'], 'minLength': 1}
 BODY = {
-    '2.1': schema_parts.body(
-        'resize',
-        schema_parts.whole(
-            {
-                'flavorRef': FLAVOR_REF,
-                'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
-            },
-            required=['flavorRef'],
-        ),
+    '2.1': schema_parts.whole(
+        {
+            'flavorRef': FLAVOR_REF,
+            'OS-DCF:diskConfig': {'type': 'string', 'enum': ['AUTO', 'MANUAL']},
+        },
+        required=['flavorRef'],
     )
 }
 

@@ -44,7 +44,7 @@ def index(req: request.Request, server: server_access.Server) -> operation.Resul
 @operation.server_action(
     'addSecurityGroup',
     policy=rules.ADD,
-    body={'2.1': schema_parts.body('addSecurityGroup', CONTENT)},
+    body={'2.1': CONTENT},
     success=202,
     faults=FAULTS,
 )
@@ -56,7 +56,7 @@ def add(req: request.Request, server: server_access.Server) -> None:
 @operation.server_action(
     'removeSecurityGroup',
     policy=rules.REMOVE,
-    body={'2.1': schema_parts.body('removeSecurityGroup', CONTENT)},
+    body={'2.1': CONTENT},
     success=202,
     faults=FAULTS,
 )

@@ -28,16 +28,11 @@ UNSHELVE = 'unshelve'
 _ZONE, _HOST = 'availability_zone', 'host'
 PLACE = schema_parts.whole({_ZONE: {'type': ['string', 'null']}, _HOST: schema_parts.ANY_TEXT})
 BODY = {
-    '2.1': schema_parts.body(UNSHELVE, schema_parts.ANY),
-    '2.77': schema_parts.body(
-        UNSHELVE,
-        schema_parts.null_or(
-            schema_parts.whole(
-                {'availability_zone': schema_parts.NAME}, required=['availability_zone']
-            )
-        ),
+    '2.1': schema_parts.ANY,
+    '2.77': schema_parts.null_or(
+        schema_parts.whole({'availability_zone': schema_parts.NAME}, required=['availability_zone'])
     ),
-    '2.91': schema_parts.body(UNSHELVE, schema_parts.null_or(PLACE)),
+    '2.91': schema_parts.null_or(PLACE),
 }
 # The microversion from which the body may name a zone or a host.
 PLACES = 77
@@ -69,7 +64,6 @@ class VolumeInOtherZone(exception.Conflict):
     'shelve',
     policy=rules.SHELVE,
     guard=transitions.SHELVE,
-    body={'2.1': schema_parts.body('shelve', schema_parts.ANY)},
     success=202,
     faults=FAULTS,
 )
@@ -96,7 +90,6 @@ def shelve(req: request.Request, server: server_access.Server) -> None:
     'shelveOffload',
     policy=rules.SHELVE_OFFLOAD,
     guard=transitions.SHELVE_OFFLOAD,
-    body={'2.1': schema_parts.body('shelveOffload', schema_parts.ANY)},
     success=202,
     faults=FAULTS,
 )
