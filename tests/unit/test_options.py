@@ -12,7 +12,7 @@ from keystonemiddleware import opts
 import testtools
 
 from nova_lite import conf
-from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.conf import placement_server
 
 PRODUCT = pathlib.Path(conf.__file__).parents[1]
@@ -53,9 +53,10 @@ class OptionsTest(testtools.TestCase):
         }
         self.assertEqual(set(), unread)
 
-    def test_quotas_are_limits_and_nothing_else(self):
-        """No driver of quotas can be chosen, as doc/source/reference/deviations.rst says."""
-        self.assertEqual(set(quota.RESOURCES), set(conf.make_conf(files=[]).quota))
+    def test_every_limit_of_quotas_has_an_option(self):
+        others = {'driver', 'unified_limits_resource_strategy', 'unified_limits_resource_list'}
+        options = set(conf.make_conf(files=[]).quota)
+        self.assertEqual(set(quota_rules.RESOURCES), options - others)
 
 
 class WorkersTest(testtools.TestCase):
