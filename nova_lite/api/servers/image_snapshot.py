@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import quota
 from nova_lite.api import request
@@ -87,7 +88,11 @@ def create_backup(req: request.Request, server: server_access.Server) -> operati
     kept, kind = int(req.content['rotation']), req.content['backup_type']
     options = {'backup_type': kind, 'rotation': kept}
     image = _of_disk(req, server, transitions.BACKUP, 'createBackup', **options)
-    return _answer(req, image) if kept or req.minor >= ID_SINCE else None
+    if req.minor >= ID_SINCE:
+        return {'image_id': image['id']}
+    # Unlike that of createImage, an address in the compute API.
+    (address, _bookmark) = links.resource(req, 'images', image['id'])
+    return operation.Answer(headers={'Location': address['href']}) if kept else None
 
 
 def _check_metadata(req: request.Request) -> None:

@@ -1,6 +1,7 @@
 """Images of servers: createImage and createBackup."""
 
 import json
+import urllib.parse
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -40,6 +41,13 @@ class TestImages(base.Case):
         self.act(uuid, 'createBackup', body)
         self.assertEqual('image_backup', self.api.row(uuid).task_state)
         self.refused_act(uuid, 'createBackup', {**body, 'rotation': -1}, code=400, text='rotation')
+
+    def test_address_of_a_backup_before_2_45(self):
+        body = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        answer = self.act(self.api.add_server(), 'createBackup', body)
+        image_id = [*self.api.neighbours.image.images][-1]
+        path = urllib.parse.urlsplit(answer.headers['Location']).path
+        self.assertEqual(f'/v2.1/images/{image_id}', path)
 
     def test_locked_servers_have_images(self):
         backup = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
