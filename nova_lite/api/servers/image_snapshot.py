@@ -24,6 +24,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import devices
 from nova_lite.clients import backups
 from nova_lite.clients import session
+from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.states import transitions
@@ -33,6 +34,10 @@ LOG = log.getLogger(__name__)
 EVENT = 'api_snapshot_instance'
 # The microversion from which the answer has the id of the image, and no header with its address.
 ID_SINCE = 45
+# Of an action from its beginning to the end of the host's work.
+TASKS = frozenset((*transitions.SNAPSHOT.tasks, *transitions.BACKUP.tasks))
+# Errors of requests whose server has changed since their image was created.
+OVERTAKEN = exception.StateChanged, exception.InstanceNotFound
 BODY = schema_parts.whole(
     {'name': schema_parts.NAME, 'metadata': schema_parts.METADATA}, required=['name']
 )
@@ -109,23 +114,26 @@ def _of_disk(
 ) -> session.Json:
     """Begin the action, create the image, and cast its upload to the host.
 
+    While the image service is slow to create the image, the host may take up the action, or an
+    administrator may reset the state of the server.
     options: of backups.Order
     """
     order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, **options)
     instance = acting.begin(req, server, action, guard, system_metadata=order.note())
     try:
         image = _queue(req, server, order)
+        server.cell.db.read(_require_begun, server.uuid, req.ctxt.request_id)
     except exception.NovaLiteError as error:
         _drop(req, order.image_id, error)
-        server.cell.db.write(_give_up, req, server.uuid, str(guard.during), error.message)
+        server.cell.db.write(_give_up, req, server.uuid, error.message)
         raise
     acting.send(req, server, 'snapshot_instance', instance=instance, image_id=image['id'])
     return image
 
 
 def _drop(req: request.Request, image_id: str, reason: exception.NovaLiteError) -> None:
-    """Delete an image that may exist although the image service did not answer."""
-    if not reason.transient:
+    """Delete an image that may exist although the request fails."""
+    if not (reason.transient or isinstance(reason, OVERTAKEN)):
         return
     try:
         req.app.image.delete(req.ctxt, image_id, missing_ok=True)
@@ -160,10 +168,27 @@ def _base(req: request.Request, server: server_access.Server) -> session.Json | 
         return None
 
 
-def _give_up(
-    connection: sa.Connection, req: request.Request, uuid: str, task: str, message: str
-) -> None:
-    instances.update(connection, uuid, {'task_state': None}, expect_task=(task,))
+def _is_going_on(connection: sa.Connection, row: rows.Row, request_id: str) -> bool:
+    """Return whether the action of a request has the server's task."""
+    is_over = actions.get(connection, row.uuid, request_id).finish_time is not None
+    return row.task_state in TASKS and not is_over
+
+
+def _require_begun(connection: sa.Connection, uuid: str, request_id: str) -> None:
+    """Raise StateChanged if the action has ended, so that nothing fills its new image."""
+    row = instances.get(connection, uuid)
+    if not _is_going_on(connection, row, request_id):
+        state = f'task_state is {row.task_state}'
+        raise exception.StateChanged(what='Instance', key=uuid, detail=state)
+
+
+def _give_up(connection: sa.Connection, req: request.Request, uuid: str, message: str) -> None:
+    """End the action, and the server's task unless another action has that by now."""
+    row = instances.find(connection, uuid)
+    if row is None or row.deleted:
+        return
+    if _is_going_on(connection, row, req.ctxt.request_id):
+        instances.update(connection, uuid, {'task_state': None}, expect_task=(row.task_state,))
     _end(connection, req, uuid, error=message)
 
 

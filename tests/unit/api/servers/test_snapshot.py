@@ -7,6 +7,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import backups
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
@@ -109,6 +110,70 @@ class TestImages(base.Case):
         self.refused_act(uuid, 'createImage', {'name': 'copy'}, code=503)
         self.assertEqual(known, {*image.images})
         self.assertIsNone(self.api.row(uuid).task_state)
+
+
+class TestSlowImageService(base.Case):
+    """A server that changes while the image service creates its image."""
+
+    def setUp(self):
+        super().setUp()
+        self.uuid, self.image = self.api.add_server(), self.api.neighbours.image
+        self.make, self.known = self.image.create_snapshot, {*self.image.images}
+
+    def ask(self, meanwhile, *, fails, code):
+        """Refuse an image that the image service creates, or fails to. Return its action."""
+
+        def create(*args, **kwargs):
+            self.write(meanwhile)
+            if fails:
+                raise exception.Unavailable(service='image', reason='test')
+            return self.make(*args, **kwargs)
+
+        self.patch(self.image, 'create_snapshot', create)
+        self.refused_act(self.uuid, 'createImage', {'name': 'copy'}, code=code)
+        self.assertEqual(self.known, {*self.image.images})
+        self.assertEqual([], self.sent())
+
+    def write(self, function):
+        return self.api.cell('cell1').db.write(function, self.uuid)
+
+    def begun(self):
+        return self.write(actions.find_newest)
+
+    def give_up(self, connection, uuid):
+        """The host does not find the image, and ends the action."""
+        request_id = actions.find_newest(connection, uuid).request_id
+        actions.record_event(connection, uuid, request_id, 'compute_snapshot_instance')
+        instances.force(connection, uuid, {'task_state': None})
+
+    def begin_another(self, connection, uuid):
+        self.give_up(connection, uuid)
+        instances.force(connection, uuid, {'task_state': 'image_snapshot_pending'})
+
+    def test_host_has_ended_the_action(self):
+        for fails, code in ((True, 503), (False, 409)):
+            self.ask(self.give_up, fails=fails, code=code)
+            self.assertEqual('Error', self.begun().message)
+
+    def test_another_action_has_begun(self):
+        self.ask(self.begin_another, fails=True, code=503)
+        self.assertEqual('image_snapshot_pending', self.api.row(self.uuid).task_state)
+
+    def test_host_has_taken_up_the_action(self):
+        def take_up(connection, uuid):
+            instances.force(connection, uuid, {'task_state': 'image_snapshot'})
+
+        self.ask(take_up, fails=True, code=503)
+        self.assertEqual('Error', self.begun().message)
+        self.assertIsNone(self.api.row(self.uuid).task_state)
+
+    def test_state_was_reset(self):
+        def reset(connection, uuid):
+            instances.force(connection, uuid, {'task_state': None})
+
+        for fails, code in ((True, 503), (False, 409)):
+            self.ask(reset, fails=fails, code=code)
+            self.assertEqual('Error', self.begun().message)
 
 
 class TestVolumes(base.Case):
