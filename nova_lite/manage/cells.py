@@ -12,7 +12,10 @@ from nova_lite.db import rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import request_specs
+from nova_lite.db.api import server_groups
 from nova_lite.db.api import stamps
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.manage import cell_urls
@@ -201,9 +204,12 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
             'have been deleted in the cell. Run `db archive_deleted_rows` to drop them.'
         )
         return 4
+    hosts = [row.host for row in deployment.api_db.read(host_mappings.every, cell.id)]
     meanwhile = deployment.api_db.write(_delete, cell, uuids, force=args.force)
     if meanwhile:
         print(f'{MAPPED[meanwhile]} were mapped to cell with uuid {cell.uuid} meanwhile.')
+    elif hosts:
+        _mark_unmapped(deployment, cell, hosts)
     return meanwhile
 
 
@@ -297,6 +303,16 @@ def _is_moving(deployment: command.Deployment, cell: cells_module.Cell) -> bool:
     return bool(answer)
 
 
+def _mark_unmapped(
+    deployment: command.Deployment, cell: cells_module.Cell, hosts: list[str]
+) -> None:
+    """Record in the cell that its hosts are not mapped, so that they can be discovered again."""
+    scatter, mark = deployment.cells.scatter, compute_nodes.set_mapped
+    answer = scatter(mark, hosts, mapped=False, cells=[cell], writes=True)[cell]
+    if isinstance(answer, cells_module.Unreachable):
+        print(f'Hosts of cell with uuid {cell.uuid} are still marked as mapped: {answer.error}')
+
+
 def _delete(
     connection: sa.Connection, cell: cells_module.Cell, uuids: list[str], *, force: bool
 ) -> int:
@@ -311,6 +327,9 @@ def _delete(
         return HOSTS
     if set(_mapped(connection, cell.id)) - set(uuids):
         return SERVERS
+    servers = list(_mapped(connection, cell.id))
+    server_groups.leave(connection, servers)
+    rows.delete(connection, request_specs.TABLE, instance_uuid=servers)
     for table in (instance_mappings.TABLE, host_mappings.TABLE):
         connection.execute(table.delete().where(table.c.cell_id == cell.id))
     cell_mappings.destroy(connection, cell.uuid)
