@@ -36,7 +36,7 @@ LOG = log.getLogger(__name__)
 
 # Columns of a server that the report of an action may change.
 REPORTED = frozenset(('power_state', 'vm_state'))
-STOP_EVENT = 'compute_stop_instance'
+STOP_EVENT, SNAPSHOT_EVENT = 'compute_stop_instance', 'compute_snapshot_instance'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Report:
     uuid: str
     event: str
     expect_task: list[str | None]
+    request_id: str
 
 
 def start(
@@ -63,14 +64,16 @@ def start(
     """Begin an action's event if the server's task is an expected one. Return its shares.
 
     A late or repeated message must not begin a newer request of the same kind, whose task the
-    server may have by now: an action that has ended does not begin again.
+    server may have by now: an action that has ended does not begin again, and an image does not go
+    on after a request for another one.
     """
-    report = Report(host, instance_uuid, event, expect_task)
+    report = Report(host, instance_uuid, event, expect_task, ctxt.request_id)
     row = instances.get(connection, report.uuid, hidden=True)
     if actions.has_ended(connection, report.uuid, ctxt.request_id, report.event, report.host):
         raise exception.StateChanged(
             what='Instance', key=report.uuid, detail=f'{report.event} of the request has ended'
         )
+    _require_task(connection, report)
     if task_state is not None and task_state != row.task_state:
         instances.update(
             connection,
@@ -97,6 +100,12 @@ def start(
     return _shares(connection, report.uuid)
 
 
+def _require_task(connection: sa.Connection, report: Report) -> None:
+    """Raise StateChanged if the task belongs to a newer request for an image."""
+    if report.event == SNAPSHOT_EVENT:
+        action_lists.require_newest_copy(connection, report.uuid, report.request_id)
+
+
 def _shares(connection: sa.Connection, uuid: str) -> list[methods.Share]:
     return typing.cast(list[methods.Share], shares.of_server(connection, uuid))
 
@@ -117,7 +126,7 @@ def finish(
     An action whose changes the table of states refuses has failed.
     remark: text about a failure after the requested effect; None
     """
-    report = Report(host, instance_uuid, event, expect_task)
+    report = Report(host, instance_uuid, event, expect_task, ctxt.request_id)
     try:
         done = _apply(connection, report, changes)
     except exception.TransitionRefused as refused:
@@ -146,7 +155,8 @@ def fail(
     failure: methods.ActionFailure,
 ) -> bool:
     """Apply the changes of a failed action, with a fault. Return False if the task has changed."""
-    return _fail(connection, ctxt, Report(host, instance_uuid, event, expect_task), failure)
+    report = Report(host, instance_uuid, event, expect_task, ctxt.request_id)
+    return _fail(connection, ctxt, report, failure)
 
 
 def _fail(
@@ -208,6 +218,7 @@ def _apply(
     if others:
         raise exception.Invalid(reason=f'a host does not report {", ".join(others)} of a server')
     try:
+        _require_task(connection, report)
         write(
             connection,
             report.uuid,

@@ -52,6 +52,16 @@ _FOLLOWING = (
     )
     .limit(1)
 )
+# A request for an image of a server after the newest action of `request`.
+_COPIED_AGAIN = (
+    sa.select(TABLE.c.id)
+    .where(
+        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        TABLE.c.action.in_(COPIES),
+        TABLE.c.id > _NEWEST.scalar_subquery(),
+    )
+    .limit(1)
+)
 
 
 def page(
@@ -94,6 +104,17 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
     return bool(execute.value(connection, _COPYING, {'uuid': uuid}))
+
+
+def require_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> None:
+    """Raise StateChanged if an image of the server was requested after that of a request.
+
+    That is possible if the state of the server was reset while its host made the image.
+    """
+    values = {'uuid': uuid, 'request': request_id}
+    if execute.value(connection, _COPIED_AGAIN, values) is not None:
+        detail = 'another image of it was requested'
+        raise exception.StateChanged(what='Instance', key=uuid, detail=detail)
 
 
 def newest_deletion(connection: sa.Connection, uuid: str) -> rows.Row | None:

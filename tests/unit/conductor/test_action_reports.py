@@ -67,6 +67,23 @@ class TestActions(base.CellConductorTestCase):
         self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(self.uuid))
         self.assertEqual('powering-off', self.cell.state(self.uuid)[1])
 
+    def test_image_in_the_task_of_a_newer_request(self):
+        """The state was reset meanwhile, so that another image could be requested."""
+        event, tasks = 'compute_snapshot_instance', ['image_snapshot_pending', 'image_snapshot']
+        old = self.cell.ask(self.uuid, 'createImage', 'image_snapshot_pending')
+        given = {'host': 'host-1', 'instance_uuid': self.uuid, 'event': event}
+        given['expect_task'] = tasks
+        self.conductor.action_started(old, **given, task_state='image_snapshot')
+        new = self.cell.ask(self.uuid, 'createImage', 'image_snapshot_pending')
+        start, failure = self.conductor.action_started, {**FAILURE, 'changes': {}}
+        self.assertRaises(exception.StateChanged, start, old, **given, task_state=tasks[1])
+        self.assertFalse(self.conductor.action_finished(old, **given, changes={}))
+        self.assertFalse(self.conductor.action_failed(old, **given, failure=failure))
+        self.assertEqual('image_snapshot_pending', self.cell.state(self.uuid)[1])
+        start(new, **given, task_state='image_snapshot')
+        self.assertTrue(self.conductor.action_finished(new, **given, changes={}))
+        self.assertIsNone(self.cell.state(self.uuid)[1])
+
     def test_start_when_gone(self):
         self.change(self.uuid, deleted=True)
         self.assertRaises(exception.InstanceNotFound, self.start)
