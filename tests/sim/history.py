@@ -53,6 +53,7 @@ class History:
             plan.quota,
             now.journal.counts,
             prompt=plan.prompt,
+            patient=plan.patient,
             kept_s=plan.options.get('DEFAULT', {}).get('reclaim_instance_interval', 0),
         )
         guests = self._watch(world, cloud.places, ledger)

@@ -168,6 +168,7 @@ OF_NIGHTS = {
     'fault: placement change: denied release 403': 5,
     'fault: silent bus': 8,
     'fault: simcloud change: denied release 403': 5,
+    'fault: simcloud change: stall 503': 5,
 }
 
 

@@ -1,4 +1,4 @@
-"""Defects that neighbours show which refuse to release."""
+"""Defects that neighbours show which refuse to release, or do not answer for minutes."""
 
 from tests.sim.defects import defect
 
@@ -44,6 +44,24 @@ DEFECTS = (
                 'clients/network.py',
                 "self.service.call(ctxt, 'DELETE', path, errors={404: None})",
                 "self.service.call(ctxt, 'DELETE', path, errors=dict.fromkeys((400, 403, 404, 409)))",
+            ),
+        ),
+    ),
+    Defect(
+        'outages-end-uploads',
+        'an image is given up when the image service does not answer once',
+        'uploads',
+        (('compute/images.py', "guest_work.repeat(fill, 'Snapshot')", 'fill()'),),
+    ),
+    Defect(
+        'failed-images-left',
+        'the empty image of a failed snapshot stays if the image service does not answer',
+        'uploads',
+        (
+            (
+                'compute/images.py',
+                'yield from guest_work.insist(site.image.delete, ctxt, image_id, missing_ok=True)',
+                'yield from ()\n        site.image.delete(ctxt, image_id, missing_ok=True)',
             ),
         ),
     ),

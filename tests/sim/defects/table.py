@@ -3,6 +3,7 @@
 from tests.sim.defects import answers
 from tests.sim.defects import defect
 from tests.sim.defects import neighbours
+from tests.sim.defects import operators
 from tests.sim.defects import outsiders
 from tests.sim.defects import requests
 
@@ -291,6 +292,7 @@ DEFECTS = (
     *outsiders.DEFECTS,
     *answers.DEFECTS,
     *neighbours.DEFECTS,
+    *operators.DEFECTS,
 )
 
 

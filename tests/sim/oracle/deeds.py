@@ -109,6 +109,7 @@ class Deeds:
             server['id'], action['request_id']
         )
         moves = action['action'] in effects.MOVES
+        waits = self._must_wait(server, action)
         return (
             server[TASK] == DELETING
             or cancelled
@@ -116,9 +117,14 @@ class Deeds:
             or self._ledger.deletions.may_interrupt(server['id'], *_work(action)[1:])
             or action['request_id'] in self._ledger.rivals
             or self._was_reset(server, action)
-            or self._is_excused(message, server, [action])
-            or self._has_reason(server, action, moves=moves)
+            or (not waits and self._is_excused(message, server, [action]))
+            or self._has_reason(server, action, moves=moves, waits=waits)
         )
+
+    def _must_wait(self, server, action):
+        """Return whether an action must not fail because its host does not answer for a while."""
+        accepted = action['request_id'] in self._ledger.promised.get(server['id'], ())
+        return self._ledger.patient and accepted and action['action'] in outcomes.DEVICES
 
     def _may_be_unasked(self, uuid, action):
         """Return whether nova_lite acts by itself after a fault, or what an outsider did."""
@@ -141,11 +147,12 @@ class Deeds:
         lost = server[HOST] is None or GONE in self._details(server['id'], action['request_id'])
         return (active and lost) or reset.met(outside.RESET, server['id'], began, ended)
 
-    def _has_reason(self, server, action, *, moves):
+    def _has_reason(self, server, action, *, moves, waits):
         """Return whether what is on record of a failure excuses it."""
         details = self._details(server['id'], action['request_id'])
         request_id, began, ended = _work(action)
-        silenced = _names_down(details) and self._excuses.of_down(began, ended, accepted=True)
+        silenced = not waits and _names_down(details)
+        silenced = silenced and self._excuses.of_down(began, ended, accepted=True)
         # In most plans there is room for all servers, but not on any host that a client names.
         named = self._ledger.named_hosts(server['id'], request_id, began)
         moves = moves and (self._excuses.of_scheduling() or bool(named))

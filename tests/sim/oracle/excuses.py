@@ -8,6 +8,7 @@ from tests.sim.oracle import outcomes
 from tests.sim.workload import codes
 from tests.sim.world import faults
 from tests.sim.world import losses
+from tests.sim.world import stalls
 
 HOST = outcomes.HOST
 # Seconds for which those who waited for a process that was in trouble may not know better:
@@ -147,6 +148,9 @@ def _met(fault, call):
     if call.request_id in fault.requests:
         return True
     served = f'//{fault.process}.' in call.url
+    if call.code == codes.LOST and fault.fate.startswith(stalls.FATES):
+        # Its id is not known. The image service is asked more than once.
+        return served and fault.overlaps(call.began, call.ended)
     if fault.kind == 'nemesis':
         return _missed(fault, call, served)
     # Threads that work for all requests do not say for which one they do just now.
@@ -196,6 +200,9 @@ def _reads_ports(fault, call):
 def _hurt(fault, action, hosts):
     """Return whether a fault met an action. hosts: see Excuses.of_error"""
     request_id, begin, end = action
+    # An API answers that it could not do what was asked.
+    if fault.fate.startswith(stalls.SHORT) and not fault.process.startswith('api'):
+        return False
     if request_id in fault.requests:
         return True
     if fault.process == SCHEDULER and not fault.requests:

@@ -9,6 +9,8 @@ from tests.sim.workload import codes
 # Of shares: only in plans that name them.
 SHARES = ('attach_share', 'detach_share')
 DEVICES = ('attach_volume', 'detach_volume', 'swap', 'attach_interface', 'detach_interface')
+# The volume service asks for swaps itself if it reports what owners do.
+WITHOUT_SWAPS = tuple(each for each in DEVICES if each != 'swap')
 OPERATIONS = frozenset((*DEVICES, *SHARES))
 
 

@@ -49,12 +49,13 @@ class Ledger:
     made: {kind: {id: True}} of the volumes and ports that clients made for themselves
     excuses: an oracle.excuses.Excuses; quota: how many servers there may be
     prompt: whether all requests must be answered soon; kept_s: see deletions.Deletions
+    patient: see plan.Plan
     labels: a labels.Labels; outside: an outside.Outside
     refusals: an oracle.refusals.Refusals; counts: {text: number}, those of the history
     """
 
-    def __init__(self, excuses, quota=None, counts=None, *, prompt=False, kept_s=0):
-        self.excuses, self._prompt = excuses, prompt
+    def __init__(self, excuses, quota=None, counts=None, *, prompt=False, patient=False, kept_s=0):
+        self.excuses, self._prompt, self.patient = excuses, prompt, patient
         self._counts = collections.Counter() if counts is None else counts
         self._asked, self._done = {}, {}
         self.violations = []

@@ -1,6 +1,7 @@
-"""Plans of histories in which neighbours refuse what they used to allow."""
+"""Plans of histories in which neighbours refuse what they used to allow, or stall."""
 
 from tests.sim.workload import ingredients
+from tests.sim.workload import outside
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import denials
@@ -45,4 +46,30 @@ def releases(rng):
     )
 
 
+def uploads(rng):
+    """An image service that stalls while images of servers are uploaded.
+
+    Meanwhile servers are deleted, and their states are reset.
+    """
+    return plan.Plan(
+        clients=2,
+        servers=3,
+        creates=0.8,
+        deletes=rng.choice((0.0, 0.15)),
+        minutes=0.6,
+        pause_s=0.7,
+        operations=frozenset(
+            ('snapshot', 'backup', *rng.choice(((), ('shelve', 'unshelve'), ('rebuild',))))
+        ),
+        stalls=rng.choice((1, 2)),
+        administration=rng.choice(((), (outside.RESET,))),
+        outside_s=3.0,
+        images=True,
+        options=ingredients.HASTY,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 2))),
+        refusals=('No valid host',),
+    )
+
+
 RELEASES = {'releases': (1, places.SMALL, releases)}
+UPLOADS = {'uploads': (1, places.SPLIT, uploads)}

@@ -4,10 +4,12 @@ import functools
 
 from tests.sim.kernel import streams
 from tests.sim.workload import administrators
+from tests.sim.workload import devices
 from tests.sim.workload import ingredients
 from tests.sim.workload import isolation
 from tests.sim.workload import neighbours
 from tests.sim.workload import operations
+from tests.sim.workload import operators
 from tests.sim.workload import owners
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
@@ -16,8 +18,6 @@ from tests.sim.workload import waits
 from tests.sim.world import places
 
 SNAPSHOTS = ('snapshot', 'backup')
-# Without swaps: the volume service asks for these itself if it reports what owners do.
-DEVICES = tuple(each for each in ingredients.DEVICES if each != 'swap')
 # Of all plans with owners.
 OWNED = {
     'clients': 2,
@@ -56,7 +56,7 @@ def _ports(rng):
         operations=frozenset(
             (
                 *rng.choice((ingredients.MOVES, ingredients.SHELVES)),
-                *rng.choice((SNAPSHOTS, ('reboot_hard', 'rebuild'), DEVICES)),
+                *rng.choice((SNAPSHOTS, ('reboot_hard', 'rebuild'), devices.WITHOUT_SWAPS)),
                 # For ports that are deleted there are others.
                 'attach_interface',
             )
@@ -249,7 +249,9 @@ def silent(rng):
         operations=frozenset(
             (
                 *('stop', 'start', 'snapshot', 'reboot_hard'),
-                *rng.choice((ingredients.MOVES, DEVICES, ingredients.SHELVES, ('rebuild',))),
+                *rng.choice(
+                    (ingredients.MOVES, devices.WITHOUT_SWAPS, ingredients.SHELVES, ('rebuild',))
+                ),
             )
         ),
         silences=rng.choice((1, 1, 2)),
@@ -277,7 +279,7 @@ def refused(rng):
         operations=frozenset(
             (
                 *rng.choice((ingredients.SHELVES, ingredients.MOVES)),
-                *rng.choice((DEVICES, SNAPSHOTS, ('rebuild', 'reboot_hard'))),
+                *rng.choice((devices.WITHOUT_SWAPS, SNAPSHOTS, ('rebuild', 'reboot_hard'))),
             )
         ),
         denials=rng.choice((1, 2, 3)),
@@ -317,7 +319,7 @@ def darkened(rng):
             (
                 *('stop', 'start', 'rename'),
                 *rng.choice((ingredients.MOVES, ('cross', 'confirm', 'revert'))),
-                *rng.choice(((), DEVICES, ingredients.SHELVES)),
+                *rng.choice(((), devices.WITHOUT_SWAPS, ingredients.SHELVES)),
             )
         ),
         blackouts=rng.choice((1, 2)),
@@ -384,6 +386,8 @@ LATER = (
     ('boot disks', 12, ROOTED),
     ('states that wait', 12, WAITING),
     ('refused releases', 10, neighbours.RELEASES),
+    ('uploads', 10, neighbours.UPLOADS),
+    ('unheard', 10, operators.UNHEARD),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

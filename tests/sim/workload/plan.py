@@ -46,9 +46,12 @@ class Plan:
     silences: how often a bus does not answer; silent_s: for how many seconds
     denials: how often neighbours refuse requests of a kind; denied_s: for how many seconds
     denied: the kinds, of denials.KINDS or RELEASES; all of KINDS if it is empty
+    stalls: how often the image service does not answer; stalled_s: for between how many seconds,
+        one of several pairs
     blackouts: how often the database of a cell does not answer; dark_s: for how many seconds
     lacking: the share of new servers that need a device which no host has
     prompt: whether all requests must be answered soon
+    patient: whether accepted changes of devices wait for hosts that do not answer
     images: whether images of servers are judged
     suspends: of the machines of compute processes, whose hosts are evacuated meanwhile
     drift: how many seconds a clock may gain or lose in a second; not those of hypervisors
@@ -111,6 +114,7 @@ class Plan:
     silences: int = 0
     denials: int = 0
     blackouts: int = 0
+    stalls: int = 0
     guests_lost: int = 0
     ambush: bool = False
     rates: dict = dataclasses.field(default_factory=dict)
@@ -153,10 +157,12 @@ class Plan:
     silent_s: tuple = (5, 33)
     # Longer than nova_lite tries steps again.
     denied_s: tuple = (20, 400)
+    stalled_s: tuple = ((6, 11), (60, 200))
     denied: tuple = ()
     denied_by: float = 1.0
     dark_s: tuple = (5, 25)
     prompt: bool = False
+    patient: bool = False
     images: bool = False
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     effects: tuple = EFFECTS

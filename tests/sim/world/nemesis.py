@@ -13,6 +13,7 @@ from tests.sim import kernel
 from tests.sim.world import cloud as cloud_module
 from tests.sim.world import denials
 from tests.sim.world import faults as faults_module
+from tests.sim.world import stalls
 
 AWAY_S = (0.1, 40)
 # How often one looks whether the hosts of a machine that woke have reported, and how long.
@@ -76,6 +77,7 @@ class Nemesis:
             'bus': (self._plan.bus_losses, self._lose_bus),
             'silence': (self._plan.silences, self._silence_bus),
             'denial': (self._plan.denials, self._deny),
+            'stall': (self._plan.stalls, self._stall),
             'blackout': (self._plan.blackouts, self._darken),
             'slow down': (1 if self._plan.later_profile else 0, self._slow_down),
         }
@@ -192,6 +194,21 @@ class Nemesis:
             known.remove(denial)
 
         return f'denial of {denial.kind}', act
+
+    def _stall(self):
+        """The image service does not answer daemons for a while, or answers 503."""
+        seconds = self._stream.uniform(*self._stream.choice(self._plan.stalled_s))
+        stall = stalls.Stall(
+            silent=self._stream.choice((True, False)), short=seconds < stalls.SHORT_S
+        )
+
+        def act():
+            kernel.current().log('image service', stall.fate)
+            self._world.network.stalls.append(stall)
+            kernel.current().sleep(seconds)
+            self._world.network.stalls.remove(stall)
+
+        return 'image service', act
 
     def _darken(self):
         """The database of a cell does not answer for a while."""

@@ -50,12 +50,12 @@ class Server:
 class Network:
     """Servers by address ('host:port' or 'host'). faults: a faults.Faults
 
-    denials: [denials.Denial, ...] of now
+    denials: [denials.Denial, ...] of now; stalls: [stalls.Stall, ...]
     """
 
     def __init__(self, faults):
         self.faults = faults
-        self.servers, self.denials = {}, []
+        self.servers, self.denials, self.stalls = {}, [], []
 
     def serve(self, address, process, application):
         """Answer requests to an address until the process is killed."""
@@ -85,6 +85,9 @@ class Network:
             raise _lost()
         if fate == BUSY:
             return Exchange.answered(503)
+        for stall in self.stalls:
+            if stall.meets(parts, kernel.current().here.name):
+                return self._stall(stall, f'{parts.netloc} {what}', timeout_s)
         for denial in self.denials:
             if denial.refuses(method, parts, kernel.current().here.name):
                 self.faults.deny(denial.fate, f'{parts.netloc} {what}')
@@ -100,6 +103,14 @@ class Network:
         if exchange.status is None or fate == UNANSWERED:
             raise _lost()
         return exchange
+
+    def _stall(self, stall, where, timeout_s):
+        """Answer 503 to a request of a daemon, or raise ReadTimeout when it has waited."""
+        self.faults.deny(stall.fate, where)
+        if stall.silent:
+            kernel.current().sleep(timeout_s)
+            raise requests.ReadTimeout(f'no answer in {timeout_s} s: {where}')
+        return Exchange.answered(503)
 
     def _kind(self, method, address):
         """Return the kind of the faults that a request meets."""

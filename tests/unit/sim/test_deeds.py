@@ -65,6 +65,23 @@ def findings(refused=(), calls=(), host=None, *, task=None, details=None, reason
     return list(deeds.Deeds(asking, book).findings({**SERVER, 'OS-EXT-STS:task_state': task}))
 
 
+def attachment(*, patient):
+    """Return what is found of an attachment that failed because its host had frozen."""
+    frozen = faults.Fault('nemesis', 'freeze', '', 'compute-cell1', 0, NEVER)
+    world = types.SimpleNamespace(injected=[frozen])
+    book = ledger.Ledger(excuses.Excuses(world), patient=patient)
+    book.accepted('uuid')
+    url = 'http://api-1.sim/servers/uuid/os-volume_attachments'
+    asked = caller.Call('client', 'attach', 'POST', url, 0, request_id='req-1', code=202)
+    asked.answer = {'volumeAttachment': {'volumeId': 'volume'}}
+    book.answered(asked, '')
+    done = {'action': 'attach_volume', 'request_id': 'req-1', 'user_id': 'client', **TIMES}
+    found = {'instanceActions': [{**done, 'message': 'Error'}], 'migrations': []}
+    found |= {'instanceAction': {'events': []}, 'volumeAttachments': []}
+    asking = types.SimpleNamespace(send=lambda *_args: (200, found))
+    return list(deeds.Deeds(asking, book).findings({**SERVER, 'OS-EXT-STS:task_state': None}))
+
+
 def failed_build(message, excused):
     """Return what is found of a server that could not be built. excused: an Excuses"""
     action = {'action': 'create', 'request_id': 'req-1', 'user_id': 'client', 'message': 'Error'}
@@ -76,6 +93,11 @@ def failed_build(message, excused):
 
 
 class DeedsTestCase(testtools.TestCase):
+    def test_accepted_devices_wait_for_hosts(self):
+        self.assertEqual([], attachment(patient=False))
+        (found,) = attachment(patient=True)
+        self.assertIn('failed without a fault: uuid attach_volume req-1', found)
+
     def test_what_a_user_asked_for_is_well(self):
         self.assertEqual([], findings())
         self.assertEqual([], findings(refused={'req-2': 409}))

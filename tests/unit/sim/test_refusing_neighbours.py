@@ -12,6 +12,7 @@ from tests.sim.workload import finale
 from tests.sim.workload import outside
 from tests.sim.world import denials
 from tests.sim.world import faults
+from tests.sim.world import stalls
 
 WORK = [('req-1', 20, 30)]
 
@@ -49,6 +50,26 @@ class DenialsTestCase(testtools.TestCase):
     def test_what_gives_up_resources_has_a_fate_of_its_own(self):
         for kind, fate in (('bindings', 'denied 403'), ('ends of ports', 'denied release 403')):
             self.assertEqual(fate, denials.Denial(kind, 403).fate)
+
+
+class StallsTestCase(testtools.TestCase):
+    def test_requests_of_daemons_to_the_image_service(self):
+        stall = stalls.Stall(silent=True, short=True)
+        image, volume = '/image/v2/images/i1', '/volume/v3/volumes/v1'
+        for path, asking, met in (
+            (image, 'compute-cell1', True),
+            (image, 'client-0', False),
+            (volume, 'compute-cell1', False),
+        ):
+            parts = urllib.parse.urlsplit(f'http://{denials.ADDRESS}{path}')
+            self.assertIs(met, stall.meets(parts, asking), (path, asking))
+
+    def test_only_a_long_one_excuses_a_failure(self):
+        for short, excused in ((True, False), (False, True)):
+            fate = stalls.Stall(silent=False, short=short).fate
+            met = faults.Fault('http', fate, '', 'compute-cell1', 25, 25, ('req-1',))
+            found = excuses.Excuses(types.SimpleNamespace(injected=[met]))
+            self.assertIs(excused, found.of_error('it failed', 'server', WORK, ['host1']), fate)
 
 
 class RefusedDeletionsTestCase(testtools.TestCase):
