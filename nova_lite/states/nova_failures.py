@@ -1,7 +1,8 @@
 """The table of failures that nova leaves where they occur, and that nova_lite undoes or repeats.
 
 With ``[conductor] failures = nova`` a move ends as its row says. The sagas, `verify`, `repairs` and
-the documentation read the rows. Data only. Source: reference/nova/moves 3.5, 4 and 5.
+the documentation read the rows, and tools.judge_failures compares rows with a nova. Data only.
+Source: reference/nova/moves 3.5, 4 and 5.
 """
 
 from collections.abc import Mapping
@@ -202,6 +203,7 @@ FAILURES = (
         nova='The server keeps the task ``rebuilding`` and shows the new image.',
         left=(_TASK,),
         repair=(_SERVICE, _RESET, 'openstack server rebuild {server}'),
+        known=Known.COMPARED,
     ),
     Failure(
         name='forced-evacuation-without-room',
@@ -211,16 +213,12 @@ FAILURES = (
         errors=('NoValidHost',),
         arguments={'forced': True},
         vm_state=None,
-        keeps_task=True,
         has_fault=False,
         migration=states.MigrationStatus.ERROR,
         here='The server is in ERROR, as after each evacuation that finds no host.',
-        nova='The server keeps the task ``rebuilding``.',
-        left=(_TASK,),
-        repair=(
-            'openstack server set --state error {server}',
-            'openstack server evacuate {server}',
-        ),
+        nova='The server is on the lost host as before.',
+        repair=('openstack server evacuate {server}',),
+        known=Known.COMPARED,
     ),
     Failure(
         name='unshelve-without-image',

@@ -41,8 +41,9 @@ class RepairsTest(testtools.TestCase):
         for failure in nova_failures.FAILURES:
             task = T.REBUILDING if failure.keeps_task else None
             left = Situation(failure.vm_state or V.ACTIVE, task, failure=failure.name)
-            self.assertEqual(failure.repair, repairs.of(left).commands)
-            self.assertTrue(repairs.of(left).is_needed)
+            if failure.stays(left.vm_state, task):
+                self.assertEqual(failure.repair, repairs.of(left).commands)
+                self.assertTrue(repairs.of(left).is_needed)
             mended = Situation(V.ACTIVE, failure=failure.name)
             self.assertEqual('none', repairs.of(mended).name)
 
