@@ -47,6 +47,10 @@ class Notification:
             return None
         return f'instance.{self.action}' + ('' if self.plain else f'.{phase}')
 
+    def types(self) -> list[str]:
+        """Return the event types of all phases."""
+        return [found for found in map(self.type_of, ALL) if found]
+
 
 def _moves(action: str, **more: typing.Any) -> Notification:
     return Notification(action, move=True, **more)
@@ -214,6 +218,23 @@ def needs_tags(note: notes.Note) -> bool:
         declared = EVENTS.get(note.facts['event'], ())
         return any('tags' in each.payload.fields for each in declared)
     return note.what == 'change'
+
+
+def every_type() -> dict[str, tuple[type[payloads.Payload], str]]:
+    """Return {event type: (payload class, publisher)} of all event types."""
+    found: dict[str, tuple[type[payloads.Payload], str]] = {}
+    for declared in [each for several in EVENTS.values() for each in several]:
+        found |= dict.fromkeys(declared.types(), (declared.payload, declared.binary))
+    for task in TASKS.values():
+        found[f'compute_task.{task}.error'] = (payloads.ComputeTaskPayload, CONDUCTOR)
+    for declared in (*SCHEDULED.values(), *ACTIONS.values()):
+        found[f'instance.{declared.action}'] = (declared.payload, declared.binary)
+    found[UPDATE] = (payloads.InstanceUpdatePayload, COMPUTE)
+    found[EXCEPTION] = (payloads.ExceptionPayload, COMPUTE)
+    for what, (kind, phases) in RECORDS.items():
+        names = [f'{what}.{phase}' for phase in phases] or [what]
+        found |= dict.fromkeys(names, (kind, publisher_of(what)))
+    return dict(sorted(found.items()))
 
 
 def publisher_of(what: str) -> str:

@@ -3,8 +3,8 @@
 import testtools
 
 from nova_lite.lab.launcher import following
+from nova_lite.notify import derive
 from tests.fixtures import commands
-from tests.fixtures import event_types
 
 UUID = '3d0b8a4e-6a4c-4f0e-9f5e-0c6a3f8f2b11'
 
@@ -31,7 +31,7 @@ class EventsTest(testtools.TestCase):
         self.assertIn("'0' is not a number, 1 or more", errors)
 
     def test_columns_hold_every_type(self):
-        types = [name for name in event_types.every() if name.startswith('instance.')]
+        types = [name for name in derive.every_type() if name.startswith('instance.')]
         lines = [following.line_of(message(name, uuid=UUID)) for name in types]
         self.assertEqual(1, len({line.index(UUID) for line in lines}))
 

@@ -6,9 +6,9 @@ import os
 from oslo_versionedobjects import fixture
 import testtools
 
+from nova_lite.notify import derive
 from nova_lite.notify import from_records
 from nova_lite.notify import payloads
-from tests.fixtures import event_types
 
 GOLDEN = os.path.join(os.path.dirname(__file__), 'hashes.json')
 TRACE = """Traceback (most recent call last):
@@ -27,7 +27,7 @@ class HashTest(testtools.TestCase):
             self.assertEqual(json.load(file), current())
 
     def test_every_payload_is_sent_or_part_of_another(self):
-        sent = {kind.__name__ for kind, _publisher in event_types.every().values()}
+        sent = {kind.__name__ for kind, _publisher in derive.every_type().values()}
         parts = {
             'BlockDevicePayload',
             'IpPayload',

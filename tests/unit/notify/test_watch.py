@@ -5,12 +5,12 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.notify import derive
 from nova_lite.notify import envelope
 from nova_lite.notify import spec_payloads
 from nova_lite.notify import watch
 from nova_lite.objects import request_spec
 from tests.fixtures import cell
-from tests.fixtures import event_types
 from tests.unit.objects import test_objects
 
 PHASED = [
@@ -358,6 +358,6 @@ class TypesTest(testtools.TestCase):
             *(f'compute_task.{task}.error' for task in TASKS),
         }
         known = {
-            name for name in event_types.every() if name.startswith(('instance.', 'compute_task.'))
+            name for name in derive.every_type() if name.startswith(('instance.', 'compute_task.'))
         }
         self.assertEqual(expected, known)
