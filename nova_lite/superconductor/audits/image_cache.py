@@ -8,6 +8,7 @@ Source: reference/nova/api-surface 2.5, reference/nova/cells-and-rpc 4.
 from collections.abc import Sequence
 import typing
 
+from oslo_config import cfg
 from oslo_log import log
 
 from nova_lite import context
@@ -15,7 +16,7 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import aggregates
 from nova_lite.db.cell import services
-from nova_lite.moves import world as worlds
+from nova_lite.lifecycle import world as worlds
 from nova_lite.notify import watch
 
 LOG = log.getLogger(__name__)
@@ -28,7 +29,10 @@ EVENT = 'aggregate.cache_images'
 
 
 class World(worlds.World, typing.Protocol):
-    """Databases, clients and the receiver of notifications."""
+    """Databases, clients, options and the receiver of notifications."""
+
+    @property
+    def conf(self) -> cfg.ConfigOpts: ...
 
     @property
     def notices(self) -> watch.Notices | None: ...
