@@ -148,13 +148,14 @@ def act(
         return
     node = site.node_of(host, instance)
     mounted = mounts.Mounts(site, ctxt, host, node=node, uuid=instance.uuid, shares=started.shares)
+    power = _possible(site, node, instance.uuid, action.power)
     try:
-        yield from mounted.before(action.power)
-        if start is None or action.power is model.PowerAction.HARD_REBOOT:
-            start = yield from _starting(site, ctxt, host, mounted=mounted, name=name)
+        yield from mounted.before(power)
+        if start is None or power is model.PowerAction.HARD_REBOOT:
+            start = yield from _starting(site, ctxt, host, mounted=mounted, name=name, power=power)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from guest_work.ended(job)
-        yield from mounted.after(action.power)
+        yield from mounted.after(power)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
         changes = left_behind(site, node, instance.uuid, action)
@@ -166,8 +167,7 @@ def act(
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'power_state': job.result['power_state']}
-    if action.after is not None:
-        changes['vm_state'] = action.after
+    changes |= {} if action.after is None else {'vm_state': action.after}
     done = yield from guest_work.insist(
         site.conductor.action_finished,
         ctxt,
@@ -181,11 +181,30 @@ def act(
         LOG.info('Server %s: %s done', instance.uuid, name)
 
 
+def _possible(
+    site: site.Site, node: str, uuid: str, power: model.PowerAction | None
+) -> model.PowerAction | None:
+    """Return HARD_REBOOT for a soft reboot of a guest that does not run, as nova, else `power`."""
+    if power is not model.PowerAction.SOFT_REBOOT:
+        return power
+    try:
+        guest = site.driver.get_guest(node, uuid)
+    except (exception.GuestNotFound, exception.Unavailable):
+        return power  # The reboot will fail with this error.
+    is_running = guest.power_state is states.PowerState.RUNNING
+    return power if is_running else model.PowerAction.HARD_REBOOT
+
+
 def _starting(
-    site: site.Site, ctxt: context.RequestContext, host: str, *, mounted: mounts.Mounts, name: str
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    *,
+    mounted: mounts.Mounts,
+    name: str,
+    power: model.PowerAction | None,
 ) -> guest_work.Work[Start]:
     """Return the method that starts a change of power. A hard reboot may make the guest again."""
-    power = ACTIONS[name].power
     if power is None:
         raise ValueError(f'{name} is no change of power')
     if power is not model.PowerAction.HARD_REBOOT:
