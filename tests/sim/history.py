@@ -13,6 +13,7 @@ from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
 from tests.sim.oracle import hosts
 from tests.sim.oracle import limits
+from tests.sim.oracle import mapped
 from tests.sim.oracle import overtaken
 from tests.sim.oracle import placing
 from tests.sim.oracle import records
@@ -131,6 +132,8 @@ class History:
             yield placing.isolation(isolation.HOST, isolation.TRAIT), cells
         if plan.owning:
             yield placing.one_volume, cells
+        if administrators.UNMAP_HOST in plan.administration:
+            yield mapped.mapped, (layout.API, *cells)
         if plan.quota:
             yield limits.servers(plan.quota), (layout.API, *cells)
 

@@ -1,10 +1,22 @@
-"""Defects that hosts show which do not answer."""
+"""Defects that hosts and cells show which are not mapped, or do not answer."""
 
 from tests.sim.defects import defect
 
 Defect = defect.Defect
 
 DEFECTS = (
+    Defect(
+        'builds-on-unmapped-hosts',
+        'a server is built on a host whose mapping is deleted meanwhile',
+        'mappings',
+        (('superconductor/build.py', 'host_mappings.hold(connection, host, cell_id)', 'pass'),),
+    ),
+    Defect(
+        'servers-of-deleted-cells',
+        'a server is mapped to a cell whose mapping is deleted meanwhile, and lost',
+        'mappings',
+        (('db/api/instance_mappings.py', 'cell_mappings.hold(connection, cell_id)', 'pass'),),
+    ),
     Defect(
         'devices-need-hosts-that-answer',
         'an accepted attachment is taken back when its host does not answer for a while',

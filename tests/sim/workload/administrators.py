@@ -32,6 +32,10 @@ OF_HOSTS = (
     *('delete inventory', 'delete traits', 'change aggregate'),
 )
 OF_RECORDS = ('archive', 'archive', outside.CHANGE_QUOTA, 'change aggregate')
+UNMAP_HOST, REPLACE_CELL = 'unmap host', 'replace cell'
+OF_MAPPINGS = (UNMAP_HOST, UNMAP_HOST, REPLACE_CELL, 'disable cell')
+# Seconds in which a cell is not mapped, or is disabled.
+UNMAPPED_S = (0.1, 5)
 QUOTAS = (0, 1, 2, 3, 20)
 QUOTA = f'/os-quota-sets/{caller_module.PROJECT}'
 # The chance that a program for maintenance is killed, and after how many of its commits.
@@ -175,6 +179,42 @@ class Administrator:
         most = self.rng.choice(QUOTAS)
         body = {'quota_set': {'instances': most, 'force': True}}
         self._ask(what, caller_module.PROJECT, 'PUT', QUOTA, body=body, value=most)
+
+    # ---- mappings ----
+
+    def unmap_host(self, what):
+        """Delete the mappings of the hosts of a cell, as soon as a server is about to be built."""
+        self._await_build()
+        cell = self.rng.choice(self._cloud.places.cell_names)
+        for host in self._cloud.places.hosts(cell):
+            if maintenance.unmap_host(self._cloud, cell, host) == 0:
+                self._ledger.count(what)
+
+    def replace_cell(self, what):
+        """Delete the mapping of a cell that has no server, and map it again after a while."""
+        self._await_build()
+        for cell in self._cloud.places.cell_names:
+            if maintenance.unmap_cell(self._cloud, cell) == 0:
+                self._ledger.count(what)
+                kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
+                maintenance.map_cell(self._cloud, cell)
+                return
+
+    def disable_cell(self, what):
+        """Keep the scheduler from choosing hosts of a cell, for a while."""
+        cell = self.rng.choice(self._cloud.places.cell_names)
+        self._ledger.count(what)
+        maintenance.enable_cell(self._cloud, cell, False)
+        kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
+        maintenance.enable_cell(self._cloud, cell, True)
+
+    def _await_build(self):
+        """Wait a while until a server is about to be built."""
+        for _ in range(LOOKS):
+            code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
+            if any(each['status'] == 'BUILD' for each in found.get('servers', ())):
+                return
+            kernel.current().sleep(LOOK_S)
 
     # ---- programs ----
 

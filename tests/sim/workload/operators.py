@@ -1,10 +1,36 @@
-"""Plans of histories with hosts that do not answer."""
+"""Plans of histories with hosts and cells that are not mapped, or do not answer."""
 
+from tests.sim.workload import administrators
 from tests.sim.workload import devices
 from tests.sim.workload import ingredients
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
+
+# Hosts are discovered every few seconds.
+DISCOVERING = places.merged(
+    ingredients.HASTY, {'scheduler': {'discover_hosts_in_cells_interval': 5}}
+)
+
+
+def mappings(rng):
+    """Mappings of hosts and cells that are deleted and made again while servers are built."""
+    return plan.Plan(
+        clients=3,
+        servers=3,
+        creates=0.7,
+        deletes=0.5,
+        minutes=0.5,
+        pause_s=0.7,
+        # Moves between cells that are replaced are left to later work.
+        operations=frozenset(('delete',)),
+        administration=administrators.OF_MAPPINGS,
+        outside_s=rng.choice((0.5, 1.5)),
+        rates={'begin': {'slow': rng.choice((0.0, 0.02))}},
+        options=DISCOVERING,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 2))),
+        refusals=('No valid host', 'Exceeded maximum number of retries'),
+    )
 
 
 def unheard(rng):
@@ -32,3 +58,4 @@ def unheard(rng):
 
 
 UNHEARD = {'unheard': (1, places.SPLIT, unheard)}
+MAPPINGS = {'mappings': (1, places.CELLS, mappings)}

@@ -363,7 +363,6 @@ def pinned(rng):
     )
 
 
-# Themes, and those that were written later, see LATER.
 THEMES = {
     'silent': (2, places.SMALL, silent),
     'kept': (1, places.SMALL, keeping),
@@ -388,6 +387,7 @@ LATER = (
     ('refused releases', 10, neighbours.RELEASES),
     ('uploads', 10, neighbours.UPLOADS),
     ('unheard', 10, operators.UNHEARD),
+    ('mappings', 10, operators.MAPPINGS),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

@@ -8,6 +8,7 @@ import testtools
 from nova_lite.states import transitions
 from tests.sim.oracle import changing
 from tests.sim.oracle import limits
+from tests.sim.oracle import mapped
 from tests.sim.oracle import placing
 
 TRAIT = 'CUSTOM_LICENSED'
@@ -224,3 +225,41 @@ class RulesTestCase(testtools.TestCase):
         # It was being recorded in its cell when its build request was withdrawn.
         withdrawn = {'api': api([('a', 1), ('d', 0)]), 'cell1': cell(*there)}
         self.assertIsNone(look(withdrawn))
+
+
+class MappedTestCase(testtools.TestCase):
+    """A server of cell 1 is on `host`."""
+
+    def found(self, *, cells=(1,), hosts=(('host', 1),), servers=(('server', 1),)):
+        databases = {name: sqlite3.connect(':memory:') for name in ('api', 'cell1')}
+        for name, statement in (
+            ('api', 'CREATE TABLE cell_mappings (id)'),
+            ('api', 'CREATE TABLE host_mappings (host, cell_id)'),
+            ('api', 'CREATE TABLE instance_mappings (instance_uuid, cell_id)'),
+            ('cell1', 'CREATE TABLE instances (uuid, host, deleted, hidden)'),
+            ('cell1', "INSERT INTO instances VALUES ('server', 'host', 0, 0)"),
+        ):
+            databases[name].execute(statement)
+        for table, rows in (
+            ('cell_mappings', [[each] for each in cells]),
+            ('host_mappings', hosts),
+            ('instance_mappings', servers),
+        ):
+            for row in rows:
+                marks = ', '.join('?' * len(row))
+                databases['api'].execute(f'INSERT INTO {table} VALUES ({marks})', row)
+        return mapped.mapped(databases)
+
+    def test_all_is_mapped(self):
+        self.assertIsNone(self.found())
+
+    def test_a_build_maps_its_server_later(self):
+        self.assertIsNone(self.found(hosts=(), servers=(('server', None),)))
+
+    def test_a_host_with_servers_is_not_mapped(self):
+        self.assertEqual('server is on host, which is not mapped', self.found(hosts=()))
+
+    def test_a_cell_does_not_exist(self):
+        text = '%s is mapped to a cell that does not exist'
+        self.assertEqual(text % 'host', self.found(cells=()))
+        self.assertEqual(text % 'server', self.found(cells=(), hosts=()))
