@@ -262,7 +262,7 @@ DEFECTS = (
         (
             (
                 'compute/power.py',
-                'if start is None or action.power is model.PowerAction.HARD_REBOOT:',
+                'if start is None or power is model.PowerAction.HARD_REBOOT:',
                 'if start is None:',
             ),
             (
