@@ -28,6 +28,7 @@ CATEGORIES = {
     'cell_v2': 'cells and the mappings of hosts and servers',
     'placement': 'aggregates and allocations in placement',
     'image_property': 'properties of images that servers have on record',
+    'libvirt': 'machine types that servers have on record',
     'limits': 'limits of quotas',
 }
 FAILED, INTERRUPTED = 255, 130

@@ -45,7 +45,7 @@ class NodesKept(exception.Invalid):
 )
 def show(deployment: command.Deployment, args: command.Args) -> int:
     """Print the value of an image property that a server has on record."""
-    found = _find(deployment, args.uuid)
+    found = find(deployment, args.uuid)
     if found is None:
         return 2
     _cell, row = found
@@ -89,12 +89,12 @@ def set_(deployment: command.Deployment, args: command.Args) -> int:
     except exception.Invalid as error:
         print(error)
         return 6
-    found = _find(deployment, args.uuid)
+    found = find(deployment, args.uuid)
     if found is None:
         return 2
     cell, _row = found
     try:
-        properties = cell.db.write(_record, args.uuid, wanted)
+        store(deployment, cell, args.uuid, wanted)
     except (exception.InstanceSealed, WrongState) as error:
         print(error)
         return 3
@@ -104,8 +104,19 @@ def set_(deployment: command.Deployment, args: command.Args) -> int:
     except exception.Invalid as error:
         print(error)
         return 6
-    deployment.api_db.write(_change_spec, args.uuid, properties)
     return 0
+
+
+def store(
+    deployment: command.Deployment, cell: cells.Cell, uuid: str, wanted: Mapping[str, str]
+) -> None:
+    """Change properties in the record of a server and in its request.
+
+    Raise InstanceSealed, InstanceNotFound, WrongState, or Invalid for properties that the flavor or
+    the guest contradict.
+    """
+    properties = cell.db.write(_record, uuid, wanted)
+    deployment.api_db.write(_change_spec, uuid, properties)
 
 
 def _is_known(name: str) -> bool:
@@ -113,7 +124,7 @@ def _is_known(name: str) -> bool:
     return name in images.NAMES or (base in ('hw_numa_cpus', 'hw_numa_mem') and number.isdecimal())
 
 
-def _find(deployment: command.Deployment, uuid: str) -> tuple[cells.Cell, rows.Row] | None:
+def find(deployment: command.Deployment, uuid: str) -> tuple[cells.Cell, rows.Row] | None:
     """Return (cell, record) of a server. Print that there is none, and return None."""
     mapping = deployment.api_db.read(instance_mappings.find, uuid)
     if mapping is not None and mapping.cell_id is not None:

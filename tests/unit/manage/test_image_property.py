@@ -17,7 +17,7 @@ IMAGE = {
 }  # fmt: skip
 
 
-class ImagePropertyTest(base.ManageTest):
+class ImagePropertyCase(base.ManageTest):
     def setUp(self):
         super().setUp()
         self.set_up_cells()
@@ -49,6 +49,8 @@ class ImagePropertyTest(base.ManageTest):
         row = self.local.read(instances.get, uuid)
         return row.image_properties, self.api_db.read(request_specs.get, uuid).image.properties
 
+
+class ImagePropertyTest(ImagePropertyCase):
     def test_show(self):
         uuid = self.server({'hw_disk_bus': 'ide'})
         show = ('image_property', 'show', uuid)

@@ -79,6 +79,11 @@ class JsonTest(base.ManageTest):
         self.said('db', 'archive_deleted_rows', '--max_rows', '0', code=2)
         self.assertEqual(0, self.said('db', 'purge', '--all', code=3)['rows'])
 
+        self.said('libvirt', 'get_machine_type', server, code=3)
+        self.said('libvirt', 'update_machine_type', server, 'other', code=5)
+        unset = self.said('libvirt', 'list_unset_machine_type', code=3)['unset']
+        self.assertIn(server, unset)
+
     def _placement(self):
         url = self.useFixture(placement_fixture.Placement()).url
         self.options['placement'] = {'auth_type': 'none', 'endpoint_override': url}
