@@ -105,7 +105,8 @@ _SERVICE = 'openstack compute service list --host {host}'
 _DELETE = 'openstack server delete {server}'
 _TASK, _GUEST = Left('I6', 'server'), Left('I5', 'guest')
 _ALLOCATION = Left('I4', 'consumer')
-_RESIZES = ('resize', 'migrate')
+# Moves that may go to another cell and stay in the cell have the same steps.
+_RESIZES = ('resize', 'migrate', 'cross-cell-resize', 'cross-cell-migrate')
 _AT_DESTINATION = (
     'choose-destination',
     'record-destination',

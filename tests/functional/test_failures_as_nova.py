@@ -25,9 +25,12 @@ AS_NOVA = {nova_failures.METADATA_KEY: 'nova'}
 
 @sample.in_turns(3)
 class FailuresAsNovaTest(moves_base.MovesTest):
-    """Servers choose by their metadata how they fail."""
+    """Servers choose by their metadata how they fail.
 
-    settings = {'cells': 1, 'hosts': 3, 'options': OPTIONS}
+    With two cells, the resizes of an administrator may go to another cell, and stay in theirs.
+    """
+
+    settings = {'cells': 2, 'hosts': 2, 'options': OPTIONS}
 
     def setUp(self):
         super().setUp()
@@ -206,8 +209,11 @@ class FailuresAsNovaTest(moves_base.MovesTest):
         memory = self.stage.host_memory()
         huge = self.stage.flavor('huge', ram=memory * 3 // 4)
         for metadata, status in (({}, 'ERROR'), (AS_NOVA, 'ACTIVE')):
-            server = self.boot(flavor=huge.name, metadata=metadata)
-            full = self.boot('full', flavor=huge.name)
+            options = {'flavor': huge.name, 'metadata': metadata}
+            server, full = (
+                self.boot(availability_zone=f'nova:cell1-host{number}', **options)
+                for number in (1, 2)
+            )
             with self.stage.forced_down(server.compute_host):
                 body = {'host': full.compute_host, 'force': True}
                 self.stage.act(server, 'evacuate', body, version='2.67', status=200)
