@@ -41,7 +41,7 @@ USAGES = (
     ('up --cells 1 --hosts 1', 'hosts=2', 'Omit --hosts'),
     (
         'up -f FILES/other.yaml',
-        'cells[0].hosts: 1 hosts here, 2 hosts there',
+        'cells[0].hosts: 1 host here, 2 hosts there',
         'another --state-dir',
     ),
     ('up --print-config --cells 2', 'starts none', 'Omit --cells'),
