@@ -1,0 +1,133 @@
+"""python -m tools.footprint [--write]: measure what nova_lite takes: sizes, memory, times.
+
+Builds the wheel, starts a cloud of two cells with three hosts each as `nova-lite up --detach` does,
+and resets it. --write puts the table into README.rst. The image of a container is built and
+measured if buildah is installed. Times of the wall are shown if the machine has been idle.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+import psutil
+
+from nova_lite import runtime
+from nova_lite.lab.launcher import control_client
+from tools import detached_cloud
+
+ROOT = pathlib.Path(__file__).parent.parent
+README = ROOT / 'README.rst'
+BEGIN, END = '.. begin: written by tools/footprint.py', '.. end: written by tools/footprint.py'
+RESETS, STARTS = 20, 3
+IMAGE = 'nova-lite-footprint'
+MB = 1_000_000
+
+
+def wheel_mb() -> float:
+    """Return the size of the wheel."""
+    with tempfile.TemporaryDirectory() as directory:
+        command = (sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '-w', directory)
+        subprocess.run([*command, str(ROOT)], check=True, capture_output=True)
+        (path,) = pathlib.Path(directory).glob('*.whl')
+        return path.stat().st_size / MB
+
+
+def image_mb() -> float | None:
+    """Return the size of the image of a container, None without buildah."""
+    if shutil.which('buildah') is None:
+        return None
+    build = ('buildah', 'build', '-q', '-t', IMAGE, '-f', 'contrib/container/Containerfile', '.')
+    subprocess.run(build, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    listed = subprocess.run(
+        ('buildah', 'images', '--format', '{{.Size}}', IMAGE),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.split()
+    factor = {'MB': 1.0, 'GB': 1000.0}[listed[1]]
+    return float(listed[0]) * factor
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Times and memory of a cloud: seconds of the wall and of processors, and resident memory."""
+
+    ready_s: float
+    ready_cpu_s: float
+    memory_mb: float
+    reset_s: float
+    reset_cpu_s: float
+
+
+def of_cloud() -> Taken:
+    """Start a cloud, reset it some times, and return what it has taken."""
+    began, command = runtime.monotonic(), _command_s()
+    with detached_cloud.started() as directory:
+        ready_s = runtime.monotonic() - began
+        process = psutil.Process(detached_cloud.services(directory).pid)
+        begun_s, memory_mb = _cpu_s(process), process.memory_info().rss / MB
+        ready_cpu_s = begun_s + _command_s() - command
+        client = control_client.Client(directory)
+        resets = [float(client.post('reset')['seconds']) for _reset in range(RESETS)]
+        reset_cpu_s = (_cpu_s(process) - begun_s) / RESETS
+    return Taken(ready_s, ready_cpu_s, memory_mb, statistics.median(resets), reset_cpu_s)
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _command_s() -> float:
+    """Return the processor time of commands that have ended, such as `up` before it detaches."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def text() -> str:
+    """Measure all. Return a paragraph for the README."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    image = image_mb()
+    clouds = [of_cloud() for _start in range(STARTS)]
+    found = Taken(
+        *(statistics.median(each) for each in zip(*map(dataclasses.astuple, clouds), strict=True))
+    )
+    ready = f'{found.ready_cpu_s:.1f} s of processor time until it is ready'
+    reset = f'{found.reset_cpu_s * 1000:.0f} ms for a reset'
+    # Other work makes times of the wall longer.
+    if load < cores:
+        ready += f' (after {found.ready_s:.1f} s)'
+        reset += f' (after {found.reset_s * 1000:.0f} ms)'
+    sizes = f'The wheel has {wheel_mb():.1f} MB' + (f', the image {image:.0f} MB' if image else '')
+    return textwrap.fill(
+        f'{sizes}. A cloud of two cells with three hosts each takes {ready}, {reset}, and '
+        f'{found.memory_mb:.0f} MB of memory (medians of {STARTS} clouds, Python '
+        f'{platform.python_version()}).',
+        width=100,
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--write', action='store_true', help='put the figures into README.rst')
+    args = parser.parse_args()
+    shown = text()
+    print(shown)
+    if args.write:
+        before, _begin, rest = README.read_text().partition(f'{BEGIN}\n')
+        _former, _end, after = rest.partition(END)
+        README.write_text(f'{before}{BEGIN}\n\n{shown}\n\n{END}{after}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
