@@ -76,6 +76,15 @@ class NumaTest(NumaCase):
         self.assertEqual(8, amounts['PCPU'])
         self.assertNotIn('VCPU', amounts)
 
+    def test_mixed_policy(self):
+        """The CPUs of the mask are pinned, and the others float over the shared ones."""
+        specs = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '1-3'}
+        server = self.cloud.boot(flavor=self.flavor('mixed', specs, vcpus=4))
+        self.assertEqual({1, 2, 3}, set(self.has(server).values()))
+        amounts = next(iter(self.moving.allocations(server.id).values()))
+        self.assertEqual((1, 3), (amounts['VCPU'], amounts['PCPU']))
+        self.assertEqual([[0, 1, 2, 3]], [n['vcpu_set'] for n in self.topology(server)['nodes']])
+
     def test_every_free_cpu_can_be_had_and_none_twice(self):
         """Three hosts have room for twelve servers of four CPUs, and for no other."""
         servers = [self.cloud.boot(f's{number}', flavor='pinned') for number in range(12)]
