@@ -37,6 +37,7 @@ policy_generator_config_file = [
 ]
 
 html_theme = 'alabaster'
+html_static_path = ['_static']
 html_theme_options = {
     'description': 'A Nova-compatible compute control plane over simulated hosts',
     'page_width': '70em',
