@@ -2,7 +2,8 @@
 
 A difference counts only if the guest still differs after its record was read. The cell stores
 it only if the record has not changed since, because users and sagas may have changed it. A guest
-that runs although its server is stopped or shelved is powered off.
+that runs although its server is stopped or shelved is powered off. Guests that ran before their
+node or this process started are started again, if `resume_guests_state_on_host_boot` is set.
 """
 
 from collections.abc import Iterable
@@ -31,21 +32,30 @@ class PowerAudit:
 
     def __init__(self, site: site.Site) -> None:
         self._site = site
+        self._synced_at: float | None = None
+        # {node: start of its hypervisor} of the nodes whose guests were resumed.
+        self._resumed: dict[str, float] = {}
 
     def run(self, compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]]) -> None:
-        """Report power states that differ, and stop guests that should not run.
+        """Report power states that differ, and stop or resume guests.
 
         compared: [(record, its Guest on the node or None), ...], listed before the records
             were read
         """
         differing = []
+        compared, is_due = list(compared), self._is_due()
+        booted = self._booted({record['node'] for record, _guest in compared})
         for record, guest in compared:
+            host, uuid = record['host'], record['uuid']
             if _has_mounts(record, guest):
-                host, uuid = record['host'], record['uuid']
                 self._site.jobs.run((host, uuid), self._unmount(host, record['node'], uuid))
             if not _differs(record, _power_of(guest)):
                 continue
-            host, uuid = record['host'], record['uuid']
+            if record['node'] in booted and _ran(record, guest):
+                self._site.jobs.run((host, uuid), self._resume(host, record['node'], uuid))
+                continue
+            if not is_due:
+                continue
             # The guest's state after the record was read.
             power_state = _power_of(self._find(record['node'], uuid))
             if _runs_wrongly(record, power_state):
@@ -57,6 +67,23 @@ class PowerAudit:
                 differing.append(found)
         if differing:
             self._site.conductor.power_states(context.admin(), states=differing)
+
+    def _is_due(self) -> bool:
+        """Return whether this audit compares power states."""
+        interval_s, now = self._site.conf.sync_power_state_interval, runtime.monotonic()
+        if interval_s < 0 or (self._synced_at is not None and now - self._synced_at < interval_s):
+            return False
+        self._synced_at = now
+        return True
+
+    def _booted(self, nodes: Iterable[str]) -> set[str]:
+        """Return the nodes that have started since the last audit, if their guests are resumed."""
+        if not self._site.conf.resume_guests_state_on_host_boot:
+            return set()
+        starts = {node: self._site.driver.get_facts(node).booted_at for node in nodes}
+        booted = {node for node, start in starts.items() if self._resumed.get(node) != start}
+        self._resumed.update(starts)
+        return booted
 
     def _find(self, node: str, uuid: str) -> model.Guest | None:
         try:
@@ -94,6 +121,26 @@ class PowerAudit:
                 error,
             )
 
+    def _resume(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
+        """Start a guest that ran before its node started; work for `guest_work`."""
+        ctxt = context.admin()
+        try:
+            records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
+            guest = self._find(node, uuid)
+            if not any(_ran(record, guest) for record in records):
+                return
+            LOG.info('Resuming the guest of server %s after the start of node %s', uuid, node)
+            found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
+            shares = found.get('shares', ())
+            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=shares)
+            yield from mounted.before(model.PowerAction.ON)
+            job = self._site.driver.change_power(
+                node, uuid, model.PowerAction.ON, key=f'audit/{runtime.new_uuid()}'
+            )
+            yield from guest_work.ended(job)
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot resume guest %s on node %s: %s', uuid, node, error)
+
     def _unmount(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Unmount the shares of a guest that is off and whose server is stopped."""
         ctxt = context.admin()
@@ -119,6 +166,18 @@ def _has_mounts(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> 
         and record['vm_state'] == states.VmState.STOPPED
         and record['task_state'] is None
         and bool(mounts.shares_of(guest))
+    )
+
+
+def _ran(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
+    """Return whether a guest is off although its server is recorded as running."""
+    return (
+        guest is not None
+        and guest.power_state is Power.SHUTDOWN
+        and record['power_state'] == Power.RUNNING
+        and record['vm_state'] == states.VmState.ACTIVE
+        and record['task_state'] is None
+        and not record['hidden']
     )
 
 

@@ -153,6 +153,20 @@ OPTS = [
         'still have. 0 and -1 disable the comparison. Used by the super-conductor.',
     ),
     cfg.IntOpt(
+        'sync_power_state_interval',
+        default=0,
+        help='Seconds between two comparisons of the power states of guests with the records of '
+        'servers, which stop a server whose guest has gone off, and a guest whose server is stopped. '
+        'They take place in audits ([compute]audit_interval). 0: in each audit. Negative: never. Used by '
+        'computes.',
+    ),
+    cfg.BoolOpt(
+        'resume_guests_state_on_host_boot',
+        default=False,
+        help='After the start of a host or of its compute process, start the guests that are off and '
+        'whose servers are recorded as running. If false, these servers are recorded as stopped.',
+    ),
+    cfg.IntOpt(
         'resize_confirm_window',
         default=0,
         min=0,
