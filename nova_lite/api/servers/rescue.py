@@ -16,6 +16,7 @@ from nova_lite.api.servers import acting
 from nova_lite.api.servers import create_content
 from nova_lite.api.servers import left_guest
 from nova_lite.db.cell import compute_nodes
+from nova_lite.lifecycle.guests import images
 from nova_lite.states import transitions
 
 BODY = schema_parts.null_or(
@@ -62,7 +63,7 @@ def rescue(req: request.Request, server: server_access.Server) -> operation.Resu
 
 
 def _require_image(req: request.Request, image_id: str) -> None:
-    """Raise NoRescueImage for an image that cannot be booted."""
+    """Raise Invalid for an image that cannot be booted."""
     try:
         image = req.app.image.get(req.ctxt, image_id)
     except exception.ImageNotFound as error:
@@ -73,6 +74,7 @@ def _require_image(req: request.Request, image_id: str) -> None:
         raise NoRescueImage(
             image_id=image_id, reason='it has a block_device_mapping instead of data'
         )
+    images.check(image['properties'])
 
 
 def _require_volume_rescue(req: request.Request, server: server_access.Server) -> None:

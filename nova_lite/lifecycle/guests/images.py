@@ -157,14 +157,17 @@ def check(properties: asked.Values) -> None:
         if value is None:
             continue
         if name in WORDS:
-            _require(str(value) in WORDS[name], _VALUE, value)
+            if str(value) not in WORDS[name]:
+                raise _unknown(name, _VALUE % value, WORDS[name])
         elif name in ANY_CASE:
             words, text = ANY_CASE[name]
-            _require(str(value).lower() in words, text, value)
+            if str(value).lower() not in words:
+                raise _unknown(name, text % value, words)
         elif name in NUMBERS:
             number(value)
         elif name in VERSIONS:
-            _require(all(map(_is_predicate, str(value).split(','))), _VERSIONED, value)
+            if not all(map(_is_predicate, str(value).split(','))):
+                raise refusals.InvalidImageMetadata(reason=_VERSIONED % value)
         elif name == 'img_config_drive' and value not in ('optional', 'mandatory'):
             raise refusals.InvalidImageConfigDrive(value=value)
         elif name == 'hw_numa_cpus.0':
@@ -199,9 +202,9 @@ def indexed(values: asked.Values, name: str) -> list[str]:
     return found
 
 
-def _require(is_valid: bool, text: str, value: object) -> None:
-    if not is_valid:
-        raise refusals.InvalidImageMetadata(reason=text % value)
+def _unknown(name: str, text: str, words: Words) -> refusals.InvalidImageMetadata:
+    reason = f'{text}. {name} must be one of: {", ".join(sorted(words))}'
+    return refusals.InvalidImageMetadata(reason=reason)
 
 
 def _is_predicate(text: str) -> bool:

@@ -55,6 +55,14 @@ class TestRescue(base.Case):
                 {'properties': {'block_device_mapping': '[{"boot_index": 0}]'}},
                 'block_device_mapping',
             ),
+            (
+                {'properties': {'hw_rescue_device': 'nope'}},
+                'nope is invalid. hw_rescue_device must be one of: cdrom, disk, floppy, fs, lun',
+            ),
+            (
+                {'properties': {'hw_architecture': 'nope'}},
+                "Architecture name 'nope' is not valid. hw_architecture must be one of: aarch64",
+            ),
         ):
             self.api.neighbours.image.add(IMAGE, **values)
             self.refused_act(uuid, 'rescue', {'rescue_image_ref': IMAGE}, code=400, text=reason)
