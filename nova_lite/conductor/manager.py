@@ -21,6 +21,7 @@ from nova_lite.conductor import audit
 from nova_lite.conductor import build_reports
 from nova_lite.conductor import evacuation_reports
 from nova_lite.conductor import host_reports
+from nova_lite.conductor import late_builds
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
@@ -80,6 +81,7 @@ class CellConductor:
             counts=build_reports.counts(conf),
         )
         self._reclaim = reclaim.Reclaim(conf, db.write, db.read, compute=compute)
+        self._late_builds = late_builds.LateBuilds(conf, self._write, db.read)
         self._audit = audit.Audit(
             db.write,
             db.read,
@@ -127,8 +129,9 @@ class CellConductor:
         self._peers.report_conductor(context.admin(), host=self.conf.host)
 
     def audit(self) -> None:
-        """Finish work without a host, and reclaim soft-deleted servers."""
+        """Finish work without a host, end late builds, and reclaim soft-deleted servers."""
         self._audit.run()
+        self._late_builds.run()
         self._reclaim.run()
 
     def periodics(self) -> list[Periodic]:

@@ -153,6 +153,13 @@ OPTS = [
         'still have. 0 and -1 disable the comparison. Used by the super-conductor.',
     ),
     cfg.IntOpt(
+        'instance_build_timeout',
+        default=0,
+        min=0,
+        help='Seconds after the creation of a server after which a build that a host has not ended is '
+        'ended with ERROR. 0 means no limit. Read by the conductor of the cell.',
+    ),
+    cfg.IntOpt(
         'sync_power_state_interval',
         default=0,
         help='Seconds between two comparisons of the power states of guests with the records of '
