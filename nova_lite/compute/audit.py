@@ -1,7 +1,8 @@
 """Audit: compare the guests of hypervisors with the cell's records, host by host.
 
 A guest that no server and no move owns is destroyed after a grace period, unless work on it is
-in progress. `power_audit` compares power states, `move_audit` finds remains of moves.
+in progress or `running_deleted_instance_action` says otherwise. `power_audit` compares power
+states, `move_audit` finds remains of moves.
 """
 
 import collections
@@ -13,11 +14,14 @@ from oslo_log import log
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.compute import claims
 from nova_lite.compute import guest_work
 from nova_lite.compute import move_audit
+from nova_lite.compute import pace
 from nova_lite.compute import power_audit
 from nova_lite.compute import site
+from nova_lite.conf import base as base_conf
 from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
 
@@ -35,6 +39,7 @@ class Audit:
         self._strangers: dict[tuple[str, str, str], float] = {}
         self._moves = move_audit.MoveAudit(site)
         self._power = power_audit.PowerAudit(site)
+        self._pace = pace.Pace()
 
     def run(self) -> None:
         """Compare once, with one call of the conductor, and further calls only for differences."""
@@ -98,27 +103,60 @@ class Audit:
         return self._site.conductor.held_guests(context.admin(), host=host, guests=sorted(guests))
 
     def _clear(self, strangers: list[tuple[str, model.Guest]]) -> None:
-        """Destroy guests without a server that were unknown for the whole grace period."""
+        """Act on guests without a server that were unknown for the whole grace period."""
         now = runtime.monotonic()
         grace_s = self._site.conf.compute.stray_grace
         seen = {(host, guest.node, guest.uuid): guest for host, guest in strangers}
         self._strangers = {key: self._strangers.get(key, now) for key in seen}
+        if not self._is_due():
+            return
         due = collections.defaultdict(list)
         for key, guest in seen.items():
-            if now - self._strangers[key] >= grace_s:
+            if now - self._strangers[key] >= grace_s and self._action(guest) != base_conf.NOOP:
                 due[key[0]].append(guest)
         for host, guests in due.items():
             promised = {guest.node: self._site.claims.held(guest.node) for guest in guests}
             held = self._held(host, {guest.uuid for guest in guests})
             for guest in guests:
                 if guest.uuid not in held:
-                    LOG.warning(
-                        'Removing guest %s on node %s, which belongs to no server',
-                        guest.uuid,
-                        guest.node,
-                    )
-                    work = self._remove(guest, promised[guest.node])
-                    self._site.jobs.run((host, guest.uuid), work)
+                    self._end(host, guest, promised[guest.node])
+
+    def _is_due(self) -> bool:
+        """Return whether this audit acts on guests without a server."""
+        interval_s = self._site.conf.running_deleted_instance_poll_interval
+        if interval_s <= self._site.conf.compute.audit_interval:
+            return bool(interval_s)
+        return self._pace.is_due(interval_s)
+
+    def _action(self, guest: model.Guest) -> str:
+        """Return the action on a guest without a server. Remains of moves are always removed."""
+        if guest.role is not model.Role.RESIDENT:
+            return base_conf.REAP
+        action: str = self._site.conf.running_deleted_instance_action
+        return action
+
+    def _end(self, host: str, guest: model.Guest, promised: claims.Held) -> None:
+        """Remove or stop a guest without a server, or only say that it is there."""
+        action = self._action(guest)
+        if action == base_conf.REAP:
+            LOG.warning(
+                'Removing guest %s on node %s, which belongs to no server', guest.uuid, guest.node
+            )
+            self._site.jobs.run((host, guest.uuid), self._remove(guest, promised))
+            return
+        LOG.warning('Guest %s on node %s belongs to no server', guest.uuid, guest.node)
+        if action == base_conf.SHUTDOWN and guest.power_state is not states.PowerState.SHUTDOWN:
+            self._site.jobs.run((host, guest.uuid), self._stop(guest))
+
+    def _stop(self, guest: model.Guest) -> guest_work.Work[None]:
+        """Power off a guest without a server; work for `guest_work`."""
+        try:
+            job = self._site.driver.change_power(
+                guest.node, guest.uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
+            )
+            yield from guest_work.ended(job)
+        except exception.NovaLiteError as error:
+            LOG.warning('Cannot stop guest %s on node %s: %s', guest.uuid, guest.node, error)
 
     def _remove(self, guest: model.Guest, promised: claims.Held) -> guest_work.Work[None]:
         """Remove a guest if it is still as it was listed; work for `guest_work`.

@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.compute import guest_work
 from nova_lite.compute import mounts
+from nova_lite.compute import pace
 from nova_lite.compute import site
 from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import model
@@ -32,7 +33,7 @@ class PowerAudit:
 
     def __init__(self, site: site.Site) -> None:
         self._site = site
-        self._synced_at: float | None = None
+        self._pace = pace.Pace()
         # {node: start of its hypervisor} of the nodes whose guests were resumed.
         self._resumed: dict[str, float] = {}
 
@@ -43,7 +44,9 @@ class PowerAudit:
             were read
         """
         differing = []
-        compared, is_due = list(compared), self._is_due()
+        compared = list(compared)
+        interval_s = self._site.conf.sync_power_state_interval
+        is_due = interval_s >= 0 and self._pace.is_due(interval_s)
         booted = self._booted({record['node'] for record, _guest in compared})
         for record, guest in compared:
             host, uuid = record['host'], record['uuid']
@@ -67,14 +70,6 @@ class PowerAudit:
                 differing.append(found)
         if differing:
             self._site.conductor.power_states(context.admin(), states=differing)
-
-    def _is_due(self) -> bool:
-        """Return whether this audit compares power states."""
-        interval_s, now = self._site.conf.sync_power_state_interval, runtime.monotonic()
-        if interval_s < 0 or (self._synced_at is not None and now - self._synced_at < interval_s):
-            return False
-        self._synced_at = now
-        return True
 
     def _booted(self, nodes: Iterable[str]) -> set[str]:
         """Return the nodes that have started since the last audit, if their guests are resumed."""

@@ -6,6 +6,8 @@ from oslo_config import cfg
 from oslo_utils import netutils
 
 GROUP = 'DEFAULT'
+# Values of running_deleted_instance_action.
+REAP, SHUTDOWN, LOG_ONLY, NOOP = 'reap', 'shutdown', 'log', 'noop'
 OPTS = [
     cfg.StrOpt(
         'host',
@@ -172,6 +174,26 @@ OPTS = [
         default=False,
         help='After the start of a host or of its compute process, start the guests that are off and '
         'whose servers are recorded as running. If false, these servers are recorded as stopped.',
+    ),
+    cfg.StrOpt(
+        'running_deleted_instance_action',
+        default=REAP,
+        choices=[
+            (REAP, 'Destroy the guest.'),
+            (SHUTDOWN, 'Power off the guest, and log a warning.'),
+            (LOG_ONLY, 'Log a warning.'),
+            (NOOP, 'Do nothing.'),
+        ],
+        help='What computes do with a guest that belongs to no server, for example because the '
+        'server was deleted while its host was lost. [compute]stray_grace says after which time. '
+        'Guests that a move has left on a host are always destroyed.',
+    ),
+    cfg.IntOpt(
+        'running_deleted_instance_poll_interval',
+        default=1,
+        min=0,
+        help='Seconds between two searches for guests that belong to no server. They take place in '
+        'audits: a value up to [compute]audit_interval means in each audit. 0: never.',
     ),
     cfg.IntOpt(
         'resize_confirm_window',

@@ -139,10 +139,11 @@ OPTS = [
     ),
     cfg.IntOpt(
         'stray_grace',
+        deprecated_opts=[cfg.DeprecatedOpt('running_deleted_instance_timeout', group='DEFAULT')],
         default=60,
         min=0,
-        help='Seconds before a guest that belongs to no server and no migration is destroyed. 0 '
-        'destroys it in the first audit that finds it.',
+        help='Seconds before a guest that belongs to no server and no migration is destroyed, or what '
+        '[DEFAULT]running_deleted_instance_action says. 0: in the first audit that finds it.',
     ),
     cfg.IntOpt(
         'late_requests_s',

@@ -1,35 +1,18 @@
 """Audit: guests without owners go, power states are told, what should not run stops."""
 
-import testtools
-
-from nova_lite import runtime
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
-from tests.fixtures import clock
+from tests.unit.compute import auditing
 
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 30}}]"
 MOVE = '66666666-6666-4666-8666-666666666666'
 
 
-class TestAudit(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.clock = self.useFixture(clock.ManualClock())
-        self.cell = self.useFixture(cell.Cell(hosts=('host-1', 'host-2')))
-
-    def change_power(self, uuid, action):
-        self.cell.driver.change_power('host-1', uuid, action, key=runtime.new_uuid())
-
-    def stranger(self, node='host-2', uuid=None):
-        uuid = uuid or runtime.new_uuid()
-        spec = model.GuestSpec(uuid, 'stranger', 'm1.tiny', vcpus=1, memory_mb=1, disk_gb=1)
-        self.cell.driver.spawn(node, spec, key=runtime.new_uuid())
-        return uuid
-
+class TestAudit(auditing.AuditTestCase):
     def migrate(self, uuid, status, **columns):
         values = {
             'uuid': MOVE,
@@ -119,84 +102,6 @@ class TestAudit(testtools.TestCase):
         self.cell.compute.audit()
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
-    def restart_host(self):
-        hostpower.power_off(self.cell.guests_path, 'host-1')
-        self.clock.advance(1)
-        hostpower.power_on(self.cell.guests_path, 'host-1')
-
-    def test_guests_are_resumed_after_the_start_of_their_host(self):
-        """Only those that ran, and at each start of the host anew."""
-        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
-        running, stopped = self.cell.boot(), self.cell.boot()
-        self.stop(stopped)
-        self.cell.compute.audit()
-        for _ in range(2):
-            self.restart_host()
-            self.cell.compute.audit()
-            self.cell.compute.audit()
-            found = {uuid: guests[0][2] for uuid, guests in self.cell.guests().items()}
-            self.assertEqual({running: 1, stopped: 4}, found)
-            self.assertEqual(('active', None, 'host-1'), self.cell.state(running))
-            self.assertEqual(('stopped', None, 'host-1'), self.cell.state(stopped))
-
-    def test_guests_are_resumed_after_the_start_of_the_process(self):
-        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
-        uuid = self.cell.boot()
-        self.cell.compute.audit()
-        self.restart_host()
-        self.cell.kill()
-        self.cell.compute.audit()
-        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
-
-    def test_guest_that_goes_off_later_is_not_resumed(self):
-        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
-        uuid = self.cell.boot()
-        self.cell.compute.audit()
-        self.change_power(uuid, model.PowerAction.OFF)
-        self.cell.compute.audit()
-        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
-
-    def test_guest_that_cannot_be_resumed(self):
-        """The next audit records that it is off."""
-        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
-        uuid = self.cell.boot()
-        self.restart_host()
-        self.cell.lossy.lose('instance_records')
-        self.cell.compute.audit()
-        self.cell.compute.audit()
-        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
-
-    def test_stopped_before_the_audit_resumes_it(self):
-        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
-        uuid = self.cell.boot()
-        self.restart_host()
-        self.cell.lossy.meanwhile(
-            'host_records',
-            lambda: self.cell.lossy.meanwhile('host_records', lambda: self.stop(uuid)),
-        )
-        self.cell.compute.audit()
-        self.cell.run_dry()
-        self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
-
-    def test_power_is_compared_by_its_interval(self):
-        self.cell.conf.set_override('sync_power_state_interval', 100)
-        uuid = self.cell.boot()
-        self.cell.compute.audit()
-        self.change_power(uuid, model.PowerAction.OFF)
-        found = []
-        for _ in range(2):
-            self.clock.advance(60)
-            self.cell.compute.audit()
-            found.append(self.cell.row(uuid).vm_state)
-        self.assertEqual(['active', 'stopped'], found)
-
-    def test_power_is_never_compared(self):
-        self.cell.conf.set_override('sync_power_state_interval', -1)
-        uuid = self.cell.boot()
-        self.change_power(uuid, model.PowerAction.OFF)
-        self.cell.compute.audit()
-        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
-
     def test_a_pause_that_failed_has_recorded_the_power(self):
         uuid = self.cell.boot()
         hostpower.power_off(self.cell.guests_path, 'host-1')
@@ -209,19 +114,6 @@ class TestAudit(testtools.TestCase):
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
     # ---- power, beside what users do ----
-
-    def power(self, uuid, action, task):
-        """Run the whole request of a user, from the API to the end."""
-        ctxt = self.cell.ask(uuid, action, task)
-        getattr(self.cell.casts, f'{action}_instance')(
-            ctxt, 'host-1', instance=self.cell.instance(uuid)
-        )
-
-    def start(self, uuid):
-        self.power(uuid, 'start', 'powering-on')
-
-    def stop(self, uuid):
-        self.power(uuid, 'stop', 'powering-off')
 
     def picture(self, uuid):
         row = self.cell.row(uuid)
