@@ -70,7 +70,9 @@ class Build:
 
     def run(self) -> guest_work.Work[None]:
         """Build the server, or clean up; work for `guest_work`."""
+        key = self._host, self._uuid
         try:
+            yield from self._site.build_turns.take(key)
             begun = yield from self._start()
             if begun:
                 self._order.again = self._order.again or begun == conductor_rpc.AGAIN
@@ -90,7 +92,8 @@ class Build:
             else:
                 yield from self._abort(error)
         finally:
-            self._site.plugs.forget((self._host, self._uuid))
+            self._site.plugs.forget(key)
+            self._site.build_turns.leave(key)
 
     # ---- forward ----
 

@@ -18,6 +18,7 @@ from nova_lite import runtime
 from nova_lite.clients import neighbours as client_set
 from nova_lite.compute import audit
 from nova_lite.compute import build
+from nova_lite.compute import build_turns
 from nova_lite.compute import claims
 from nova_lite.compute import delete
 from nova_lite.compute import device_calls
@@ -85,6 +86,7 @@ class ComputeManager:
     ) -> None:
         self.conf = conf
         self._reported = reported
+        jobs = guest_work.Jobs(driver, threads=conf.compute.job_threads)
         self.site = site.Site(
             conf=conf,
             hosts=tuple(hosts),
@@ -96,10 +98,11 @@ class ComputeManager:
             volume=neighbours.volume,
             share=neighbours.share,
             image=neighbours.image,
-            jobs=guest_work.Jobs(driver, threads=conf.compute.job_threads),
+            jobs=jobs,
             hardware=hardware.Hardware(driver, conf),
             claims=claims.Claims(driver, lambda node: self._inventory.note_held(node)),
             plugs=plugs.Plugs(),
+            build_turns=build_turns.BuildTurns(conf, jobs.wake),
         )
         self._inventory = self.site.inventory = inventory.Inventory(self.site)
         self._audit = audit.Audit(self.site)

@@ -14,6 +14,7 @@ from nova_lite.clients import network as networks
 from nova_lite.clients import placement as placements
 from nova_lite.clients import share as shares
 from nova_lite.clients import volume as volumes
+from nova_lite.compute import build_turns
 from nova_lite.compute import claims
 from nova_lite.compute import guest_work
 from nova_lite.compute import hardware
@@ -62,6 +63,7 @@ class Site:
     hardware: hardware.Hardware
     claims: claims.Claims
     plugs: plugs.Plugs
+    build_turns: build_turns.BuildTurns
     inventory: Inventory = dataclasses.field(init=False)
     began: float = dataclasses.field(default_factory=runtime.boottime)
 

@@ -223,6 +223,13 @@ OPTS = [
         'vif_plugging_timeout. If false, a warning is logged and the guest starts without them.',
     ),
     cfg.IntOpt(
+        'max_concurrent_builds',
+        default=0,
+        min=0,
+        help='Maximum number of servers that a host builds at the same time. Others wait, and stay '
+        'BUILD with the task scheduling. 0 means no limit.',
+    ),
+    cfg.IntOpt(
         'max_concurrent_live_migrations',
         default=1,
         min=0,
