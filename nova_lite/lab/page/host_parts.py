@@ -35,8 +35,7 @@ def make(reports: Iterable[Json]) -> Json:
     nodes, devices = list[Json](), list[Json]()
     for report in reports:
         described, guests = report['host'], report.get('guests', {})
-        held = [part for parts in guests.values() for part in parts]
-        nodes += [_node(node, held) for node in described['nodes']]
+        nodes += [_node(node, guests) for node in described['nodes']]
         owners = collections.defaultdict[str, set[str]](set)
         for uuid, parts in guests.items():
             for part in parts:
@@ -56,17 +55,22 @@ def _device(device: Json, owners: Mapping[str, set[str]]) -> Json:
     }
 
 
-def _node(node: Json, parts: Iterable[Json]) -> Json:
+def _node(node: Json, guests: Mapping[str, Iterable[Json]]) -> Json:
     """Return a NUMA node with its CPUs and pages, and how many of these are held."""
     dedicated = set[int]()
-    # A server that moves within its host may hold a part twice.
-    pages = dict[str, tuple[int, int]]()
-    for cell in (cell for part in parts for cell in part['cells'] if cell['node'] == node['id']):
+    # A server that moves within its host may hold a part twice. Parts of two servers may be equal.
+    pages = dict[tuple[str, str], tuple[int, int]]()
+    held = [
+        (uuid, cell) for uuid, parts in guests.items() for part in parts for cell in part['cells']
+    ]
+    for uuid, cell in held:
+        if cell['node'] != node['id']:
+            continue
         dedicated.update(cpu for _guest, cpu in cell['pins'])
         dedicated.update(cell['reserved'])
         if cell['page_kb']:
             count = cell['memory_mb'] * KIB_PER_MIB // cell['page_kb']
-            pages[repr(cell)] = cell['page_kb'], count
+            pages[uuid, repr(cell)] = cell['page_kb'], count
     return {
         'id': node['id'],
         'socket': node['socket'],

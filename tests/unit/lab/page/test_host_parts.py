@@ -42,6 +42,12 @@ class HostPartsTest(testtools.TestCase):
         )
         self.assertFalse(found['more_devices'])
 
+    def test_equal_parts_of_two_servers(self):
+        """Without pins the parts of servers of one flavor are equal, and each holds its pages."""
+        cell = topology.Cell(node=0, cpus=(0,), memory_mb=64, page_kb=2048)
+        found = self.made({uuid: [topology.Held((cell,), 'x')] for uuid in ('a', 'b')})
+        self.assertEqual([0, 64, 0], [each['held'] for each in found['nodes'][0]['pages']])
+
     def test_most_hosts_have_none(self):
         found = host_parts.make([])
         self.assertEqual({'nodes': [], 'devices': [], 'more_devices': False}, found)
