@@ -14,6 +14,8 @@ from nova_lite.saga import step
 
 # Notes of the journal that say why a saga is parked.
 PARKING = ('waits', 'retries', 'yields', 'queued', 'stopping', 'unknown')
+# The end of a saga whose failure is left as in nova.
+LEFT = 'left as nova'
 # (seconds up to which a unit is used, seconds in it, its sign)
 UNITS = ((120, 1, 's'), (7200, 60, 'm'), (172800, 3600, 'h'), (float('inf'), 86400, 'd'))
 
@@ -55,9 +57,9 @@ def kind_of(saga: typing.Any) -> str:
 
 
 def _outcome(end: str, saga: db_rows.Row) -> str:
-    if end == journal.DONE:
-        return 'done'
-    return f'undone: {saga.error["type"]}' if saga.error else 'undone'
+    # A saga with a Leave keeps effects, also one that continued without the step that failed.
+    name = LEFT if step.LEFT_AS in saga.data else end
+    return f'{name}: {saga.error["type"]}' if end == journal.UNDONE and saga.error else name
 
 
 def age(since: datetime.datetime, now: datetime.datetime) -> str:

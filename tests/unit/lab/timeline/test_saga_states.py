@@ -35,6 +35,8 @@ DEFAULTS = {
 }
 Saga = collections.namedtuple('Saga', DEFAULTS)
 Event = collections.namedtuple('Event', 'what detail')
+LEFT = {step.LEFT_AS: {'name': 'resize-no-host', 'step': 'copy', 'keeps': []}}
+REFUSED = {'type': 'NoValidHost'}
 # Rows of (what differs, events, text).
 STATES = (
     ({'epoch': 0}, (), 'waits for a super-conductor'),
@@ -47,7 +49,15 @@ STATES = (
     ({'step': None}, (), 'waits'),
     ({'state': journal.DONE}, (), 'done'),
     ({'state': journal.UNDONE}, (), 'undone'),
-    ({'state': journal.UNDONE, 'error': {'type': 'NoValidHost'}}, (), 'undone: NoValidHost'),
+    ({'state': journal.UNDONE, 'error': REFUSED}, (), 'undone: NoValidHost'),
+    ({'state': journal.UNDONE, 'data': LEFT}, (), 'left as nova'),
+    ({'state': journal.UNDONE, 'data': LEFT, 'error': REFUSED}, (), 'left as nova: NoValidHost'),
+    ({'state': journal.DONE, 'data': LEFT}, (), 'left as nova'),
+    (
+        {'state': journal.CLEANING, 'direction': journal.UNDO, 'data': LEFT, 'error': REFUSED},
+        (),
+        'left as nova: NoValidHost, cleans up',
+    ),
     ({'state': journal.CLEANING}, (), 'done, cleans up'),
     ({'state': journal.CLEANING, 'direction': journal.UNDO}, (), 'undone, cleans up'),
 )
