@@ -54,6 +54,7 @@ def read(
     conf = _checked(changed, chosen.get('options', {}), snapshot)
     auth = chosen.get('auth', layout.Settings.auth)
     exposure.require_safe({auth, conf.api.auth_strategy}, args.listen)
+    _require_tokens(args.programs, {auth, conf.api.auth_strategy})
     try:
         port = args.port or server.free_port(args.listen)
     except OSError as error:
@@ -79,6 +80,15 @@ def _require_page(settings: layout.Settings) -> None:
     if settings.lab and not layout.Layout(settings).has_page:
         raise ValueError(
             '--lab: a cloud that listens on another address than one of loopback has no live page'
+        )
+
+
+def _require_tokens(programs: Iterable[str], auth_strategies: Iterable[str]) -> None:
+    """Raise ValueError for Horizon beside services that do not read its tokens."""
+    if layout.HORIZON in programs and exposure.NOAUTH in auth_strategies:
+        raise ValueError(
+            '--with horizon: Horizon sends tokens, which a cloud with noauth does not read. Give '
+            '--auth keystone without --set api.auth_strategy=noauth, or omit --with horizon'
         )
 
 

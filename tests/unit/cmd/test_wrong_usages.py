@@ -57,6 +57,8 @@ UP = (
     ('up --from FILES/empty', 'empty cannot be used', SNAPSHOT),
     ('up --from FILES/binary', 'binary cannot be used', SNAPSHOT),
     ('up --until-exit 999999999', 'no process has the id', HELP),
+    ('up --with horizon --auth noauth', 'Horizon sends tokens', 'Give --auth keystone'),
+    ('up --with horizon --set api.auth_strategy=noauth', 'Horizon sends', 'omit --with horizon'),
     ('up --with skyline', "'skyline' does not exist", 'Use one of: horizon'),
     ('up --json', 'prints no JSON', 'use --detach'),
     ('up --lab --listen 0.0.0.0', 'no live page', '--lab'),
