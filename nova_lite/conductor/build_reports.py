@@ -52,6 +52,9 @@ def start(
     row = instances.find(connection, instance_uuid)
     if row is None or instances.is_gone(row):
         return False
+    if _was_reset(row, host):
+        instances.update(connection, instance_uuid, {'node': node}, expect_host=(host,))
+        return methods.AGAIN
     _require_building(row, host)
     if row.task_state == states.TaskState.SPAWNING and row.node == node:
         return methods.AGAIN
@@ -98,7 +101,10 @@ def finish(
             return False
         if row.host == host and row.launched_on == host:
             return True
-        raise
+        if not _was_reset(row, host):
+            raise
+        kept = {name: each for name, each in values.items() if name not in instances.STATE}
+        instances.update(connection, instance_uuid, kept, expect_host=(host,))
     for device in block_devices:
         children.update_block_device(connection, device['uuid'], device)
     actions.finish_event(connection, instance_uuid, ctxt.request_id, EVENT, host=host)
@@ -124,9 +130,10 @@ def fail(
     try:
         _end(connection, host, uuid, values)
     except exception.StateChanged as changed:
-        LOG.info('Cannot set server %s to ERROR: %s', uuid, changed)
-        done = False
-    else:
+        done = _fail_reset(connection, host, uuid, values)
+        if not done:
+            LOG.info('Cannot set server %s to ERROR: %s', uuid, changed)
+    if done:
         instances.add_fault(
             connection,
             uuid,
@@ -138,6 +145,24 @@ def fail(
             compute_nodes.count_build(connection, host, failed=True)
     _fail_event(connection, ctxt, host, uuid, failure)
     return done
+
+
+def _was_reset(row: rows.Row, host: str) -> bool:
+    """Return whether an administrator has set the state of a server that this host builds.
+
+    Such a build goes on. Otherwise the server would have that state without a guest.
+    """
+    is_of_host = row.host == host and row.launched_on is None
+    return is_of_host and row.build is None and row.vm_state != states.VmState.BUILDING
+
+
+def _fail_reset(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> bool:
+    """Set a server in `_was_reset` to ERROR. Return whether it was one."""
+    row = instances.held(connection, uuid)
+    if row is None or instances.is_gone(row) or not _was_reset(row, host):
+        return False
+    instances.force(connection, uuid, values)
+    return True
 
 
 def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
@@ -201,7 +226,7 @@ def leave_host(
         _end(connection, host, uuid, values)
     except exception.StateChanged as changed:
         LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
-        _fail_event(connection, ctxt, host, uuid, failure)
+        fail(connection, ctxt, host, uuid, failure=failure, keep_host=False, counts=counts)
         return None
     _fail_event(connection, ctxt, host, uuid, failure)
     actions.clear_failure(connection, uuid, ctxt.request_id)

@@ -245,6 +245,82 @@ class TestFinish(Base):
         self.assertEqual(0, node().failed_builds)
 
 
+class TestReset(Base):
+    """An administrator resets the state while the host builds. Then the build goes on."""
+
+    def reset(self, uuid, state='active'):
+        self.change(uuid, vm_state=state, task_state=None, build=None)
+
+    def test_ends(self):
+        for state in ('active', 'error'):
+            device = {'source_type': 'blank', 'destination_type': 'volume'}
+            ctxt, uuid = self.server(devices=[device])
+            self.start(ctxt, uuid)
+            self.reset(uuid, state)
+            found = self.cell.devices(uuid)[0]
+            devices = [{'uuid': found.uuid, 'volume_id': 'volume'}]
+            for _again in range(2):
+                self.assertTrue(self.finish(ctxt, uuid, devices=devices))
+            row = self.cell.row(uuid)
+            self.assertEqual((state, None, 'host-1'), self.cell.state(uuid))
+            self.assertEqual(([{'id': 'port'}], 1), (row.network_info, row.power_state))
+            self.assertEqual('host-1', row.launched_on)
+            self.assertIsNotNone(row.launched_at)
+            self.assertEqual('volume', self.cell.devices(uuid)[0].volume_id)
+            self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
+    def test_before_it_begins(self):
+        ctxt, uuid = self.server(node=None)
+        self.reset(uuid)
+        self.assertEqual('again', self.start(ctxt, uuid))
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual('host-1', self.cell.row(uuid).node)
+        self.assertTrue(self.finish(ctxt, uuid))
+
+    def test_a_task_that_was_begun_meanwhile(self):
+        """It waits for the end of the build."""
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.reset(uuid)
+        self.change(uuid, task_state='powering-off')
+        self.assertTrue(self.finish(ctxt, uuid))
+        self.assertEqual(('active', 'powering-off', 'host-1'), self.cell.state(uuid))
+
+    def test_deleted_meanwhile(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.reset(uuid)
+        self.change(uuid, task_state='deleting')
+        self.assertFalse(self.finish(ctxt, uuid))
+        self.assertFalse(self.fail(ctxt, uuid))
+        self.assertEqual(('active', 'deleting', 'host-1'), self.cell.state(uuid))
+
+    def test_fails(self):
+        for keep_host, host in ((False, None), (True, 'host-1')):
+            ctxt, uuid = self.server()
+            self.start(ctxt, uuid)
+            self.reset(uuid)
+            self.assertTrue(self.fail(ctxt, uuid, keep_host=keep_host))
+            self.assertEqual(('error', None, host), self.cell.state(uuid))
+            self.assertEqual('it broke', self.cell.fault(uuid))
+
+    def test_fails_where_another_host_could_build(self):
+        """The arguments of the build are gone."""
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.reset(uuid)
+        self.conductor.reschedule_build(ctxt, 'host-1', uuid, FAILURE)
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+        self.assertEqual('it broke', self.cell.fault(uuid))
+
+    def test_of_another_host(self):
+        ctxt, uuid = self.server()
+        self.reset(uuid)
+        for report in (self.start, self.finish):
+            self.assertRaises(exception.StateChanged, report, ctxt, uuid, host='host-2')
+        self.assertFalse(self.fail(ctxt, uuid, host='host-2'))
+
+
 class TestFail(Base):
     def test_error(self):
         ctxt, uuid = self.server()
@@ -260,7 +336,7 @@ class TestFail(Base):
         self.assertFalse(self.fail(ctxt, uuid))
         self.assertEqual(1, len(self.cell.events(uuid)))
 
-    def test_of_a_server_that_was_reset_to_error_ends_its_event(self):
+    def test_of_a_server_that_is_in_error_ends_its_event(self):
         ctxt, uuid = self.server()
         self.start(ctxt, uuid)
         self.change(uuid, vm_state='error', task_state=None)
