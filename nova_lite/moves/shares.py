@@ -81,7 +81,7 @@ class ShareAttachment(move.Move[Began]):
 
     def record_begin(self, connection: sa.Connection, row: rows.Row | None) -> Began:
         row = self.scope.require_there(row)
-        event = 'compute_attach_share' if self.kind == ATTACH else 'compute_detach_share'
+        event = 'compute_allow_share' if self.kind == ATTACH else 'compute_deny_share'
         self.events.start(connection, event, row.host)
         found = shares.get(connection, self.instance_uuid, self.arguments.share_id)
         names = ('uuid', 'share_id', 'access_type', 'access_to')

@@ -99,8 +99,8 @@ EVENTS = {
     'compute_swap_volume': (
         Notification('volume_swap', phases=ALL, payload=payloads.InstanceActionVolumeSwapPayload),
     ),
-    'compute_attach_share': (Notification('share_attach', **_SHARE),),
-    'compute_detach_share': (Notification('share_detach', **_SHARE),),
+    'compute_allow_share': (Notification('share_attach', **_SHARE),),
+    'compute_deny_share': (Notification('share_detach', **_SHARE),),
     'compute_attach_interface': (Notification('interface_attach', phases=ALL),),
     'compute_detach_interface': (Notification('interface_detach'),),
     'compute_prep_resize': _PREP,

@@ -45,8 +45,8 @@ class SharesTest(base.CloudTest):
         self.assertEqual([], self.hands.rules(self.share))
         self.assertEqual([], self.hands.locks())
         for action, event in (
-            ('attach_share', 'compute_attach_share'),
-            ('detach_share', 'compute_detach_share'),
+            ('attach_share', 'compute_allow_share'),
+            ('detach_share', 'compute_deny_share'),
         ):
             self.assertEqual([(event, SUCCESS)], self.stage.events(self.server, action))
 
