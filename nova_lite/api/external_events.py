@@ -1,9 +1,9 @@
 """Events that other services report about servers.
 
 After an event about networks the ports are read again from the network service, see
-`lifecycle.port_changes`. An event about power starts or stops the server. Events about accelerators
-and volumes are only logged: simulated hosts have no accelerators, and their volumes have no
-contents.
+`lifecycle.port_changes`. An event about power starts or stops the server. An event about an
+extended volume is recorded as an action. Other events are only logged: simulated hosts have no
+accelerators, and their volumes have no contents.
 Source: reference/nova/api-surface 2.5.
 """
 
@@ -24,6 +24,7 @@ from nova_lite.api import server_access
 from nova_lite.api.policies import system as rules
 from nova_lite.api.servers import moves
 from nova_lite.api.servers import power_update
+from nova_lite.api.servers import volume_extended
 from nova_lite.clients import plugging
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
@@ -43,7 +44,7 @@ STATUS = (PLUGGED, 'network-vif-unplugged')
 NETWORK = (*STATUS, 'network-changed', DELETED)
 # Events after which nothing waits for a port any more.
 SETTLED = (PLUGGED, DELETED)
-TAGGED = frozenset(('volume-extended', power_update.NAME, 'accelerator-request-bound'))
+TAGGED = frozenset((volume_extended.NAME, power_update.NAME, 'accelerator-request-bound'))
 MULTI_STATUS = 207
 COMPLETED = 'completed'
 
@@ -93,6 +94,8 @@ def create(req: request.Request) -> operation.Result:
     for event in accepted:
         if event['name'] == power_update.NAME:
             power_update.follow(req, servers[event['server_uuid']], event['tag'])
+        elif event['name'] == volume_extended.NAME:
+            volume_extended.follow(req, servers[event['server_uuid']])
     answers = [_answer(event, code) for event, code in judged]
     status = 200 if len(accepted) == len(answers) else MULTI_STATUS
     return operation.Answer({'events': answers}, status=status)
