@@ -333,12 +333,22 @@ class Placement:
         return True
 
     def project_usages(self, ctxt: session.Ctxt, project_id: str) -> dict[str, int]:
-        """Return {resource class: amount} that a project uses."""
+        """Return {resource class: amount} that a project uses.
+
+        Raise Invalid for a text that cannot be the ID of a project.
+        """
+        message = f'Project ID {project_id} is not a valid project.'
+        errors = {
+            400: session.raising(exception.Invalid, message=message),
+            # Whatever the user asks for, the user is not who must get a role.
+            403: session.raising(exception.Unavailable, service=self.service.title),
+        }
         found: dict[str, int] = self.service.get(
             ctxt,
             '/usages',
             params={'project_id': project_id},
             headers={'OpenStack-API-Version': f'placement {USAGES_VERSION}'},
+            errors=errors,
         )['usages']
         return found
 

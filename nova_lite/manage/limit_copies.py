@@ -7,6 +7,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite.api import keystone_quota
 from nova_lite.api import quota_rules
 from nova_lite.clients import auth
@@ -16,7 +17,7 @@ from nova_lite.db.api import models
 from nova_lite.db.api import quotas
 from nova_lite.manage import command
 
-MISSING = 3
+MISSING, REFUSED = 3, 4
 # Limits that projects have of their own in Keystone.
 OF_PROJECTS = ('instances', 'cores', 'ram')
 
@@ -40,29 +41,41 @@ class Copy(typing.NamedTuple):
     command.flag('--dry-run', 'print the limits, and create none'),
 )
 def migrate_to_unified_limits(deployment: command.Deployment, args: command.Args) -> int:
-    """Copy quota limits from the API database and the options to Keystone."""
+    """Copy quota limits from the API database and the options to Keystone.
+
+    Keystone may not have a project any more. Then the limits of the other projects are copied.
+    """
     client = keystone_limits.KeystoneLimits(auth.Credentials(deployment.conf))
     ctxt = context.RequestContext(overwrite=False)
     if args.region_id:
-        client.use_region(ctxt, args.region_id)
+        client.use_region(args.region_id)
     known = client.registered(ctxt)
     stored = deployment.api_db.read(_stored, quota_rules.Rules(deployment.conf), args.project_id)
-    created = 0
+    created, refused = 0, []
     for copy in stored:
-        here = client.of_project(ctxt, copy.project_id) if copy.project_id else known
-        wanted = {name: limit for name, limit in copy.limits.items() if name not in here}
-        _report(copy, wanted, args)
-        if wanted and not args.dry_run:
-            client.create(ctxt, wanted, project_id=copy.project_id)
+        try:
+            here = client.of_project(ctxt, copy.project_id) if copy.project_id else known
+            wanted = {name: limit for name, limit in copy.limits.items() if name not in here}
+            _report(copy, wanted, args)
+            if wanted and not args.dry_run:
+                client.create(ctxt, wanted, project_id=copy.project_id)
+        except exception.NovaLiteError as error:
+            if copy.project_id is None or error.transient:
+                raise
+            print(f'Cannot create the limits of project {copy.project_id}: {error}')
+            refused.append(copy.project_id)
+            continue
         created += len(wanted)
         if copy.project_id is None:
             known = {**known, **wanted}
     deployment.found['created'] = 0 if args.dry_run else created
+    deployment.found['refused'] = refused
     missing = deployment.api_db.read(_classes_of_flavors) - known.keys()
     if missing:
         print(f'Resources of flavors without a registered limit: {", ".join(sorted(missing))}')
-        return MISSING
-    return 0
+    if refused:
+        print(f'Projects without copies of their limits: {", ".join(refused)}')
+    return REFUSED if refused else MISSING if missing else 0
 
 
 def _report(copy: Copy, wanted: Mapping[str, int], args: command.Args) -> None:

@@ -61,6 +61,15 @@ class LimitCopiesTest(base.ManageTest):
         kept = 'Keeping the existing registered limit: servers'
         self.assertIn(kept, self.run_verb(*MIGRATE, '--verbose'))
 
+    def test_project_that_keystone_does_not_have(self):
+        self.api_db.write(quotas.set_limits, '0' * 32, {'instances': 5})
+        self.set_quota(instances=3)
+        printed = self.run_verb(*MIGRATE, code=4)
+        self.assertIn(f'Cannot create the limits of project {"0" * 32}: ', printed)
+        self.assertEqual({'servers': 3}, self.of_projects())
+        found = json.loads(self.run_verb(*MIGRATE, '--json', code=4))
+        self.assertEqual((0, ['0' * 32]), (found['created'], found['refused']))
+
     def test_dry_run(self):
         self.set_quota(instances=3)
         printed = self.run_verb(*MIGRATE, '--dry-run')
