@@ -170,10 +170,14 @@ def _amounts_of(
         MEMORY_MB: flavor['memory_mb'],
         'DISK_GB': disk if boots_from_volume else disk + flavor.get('root_gb', 0),
     }
+    groups: dict[str, int] = {}
     for key, value in (flavor.get('extra_specs') or {}).items():
         match = AMOUNT.fullmatch(key)
         if match is None or value is None or not str(value).isdecimal():
             continue
         group, name = match.groups()
-        found[name] = int(value) + (found.get(name, 0) if group else 0)
-    return found
+        if group:
+            groups[name] = groups.get(name, 0) + int(value)
+        else:
+            found[name] = int(value)
+    return {name: found.get(name, 0) + groups.get(name, 0) for name in {**found, **groups}}

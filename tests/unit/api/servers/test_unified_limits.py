@@ -1,8 +1,14 @@
 """[quota]driver = nova.quota.UnifiedLimitsDriver: limits of Keystone in the compute API."""
 
+import itertools
+import urllib.parse
+
 from nova_lite import runtime
+from nova_lite.clients import auth
+from nova_lite.clients import placement
 from nova_lite.conf import quota
 from nova_lite.db.api import instance_mappings
+from tests.fixtures import placement as placement_fixture
 from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base
 
@@ -95,6 +101,19 @@ class UnifiedLimitsTest(create_base.Case):
         self.used['PCPU'] = 2
         self.create()
 
+    def test_groups_of_resources(self):
+        """Groups with and without a number are added, in whatever order the flavor has them."""
+        for number, groups in enumerate(itertools.permutations(('', '1', '_A'))):
+            name = f'CUSTOM_{number}'
+            for group in groups:
+                self.specs(**{f'resources{group}__{name}': '1'})
+            self.limits.defaults[f'class:{name}'] = 2
+            self.over(
+                f'Resource class:{name} is over limit of 2 due to current usage 0 and delta 3'
+            )
+            self.limits.defaults[f'class:{name}'] = 3
+        self.create()
+
     def test_several_servers(self):
         """As many are made as the limits allow, but not less than min_count."""
         self.limits.defaults |= {'class:CUSTOM_FPGA': 5}
@@ -127,6 +146,23 @@ class UnifiedLimitsTest(create_base.Case):
         path = '/os-quota-class-sets/default'
         found = self.ok('GET', path, who=base.ADMIN).json['quota_class_set']
         self.assertEqual(10, found['instances'])
+
+    def test_texts_that_are_no_project(self):
+        """Placement refuses some of them. That is an error of the request."""
+        server = self.useFixture(placement_fixture.Placement())
+        self.api.conf.set_override('auth_type', 'none', 'placement')
+        self.api.conf.set_override('endpoint_override', server.url, 'placement')
+        client = placement.Placement(auth.Credentials(self.api.conf))
+        self.api.app.placement.project_usages = client.project_usages
+        for text in ('x' * 255, 'x' * 300, '', ' ', '\0', '\n', 'é', '\U0001f600', 'a/b', '..'):
+            quoted = urllib.parse.quote(text, safe='')
+            paths = [f'/limits?tenant_id={quoted}']
+            if text not in ('', '..', 'a/b'):
+                sets = f'/os-quota-sets/{quoted}'
+                paths += [sets, f'{sets}/detail', f'{sets}/defaults']
+            for path in paths:
+                found = self.api.call('GET', path, who=base.ADMIN)
+                self.assertLess(found.status_code, 500, f'{path}: {found.text}')
 
     def test_limits_are_set_in_keystone(self):
         text = 'Quota limits are in the identity service'
