@@ -35,7 +35,9 @@ def discover_hosts(
     searched = cells.every(cell0=False) if only is None else only
     found = {}
     for cell in searched:
-        hosts = cell.db.read(_unmapped, by_service)
+        # The hosts of a cell that was deleted and added again may still be marked as mapped.
+        every = not cells.api_db.read(host_mappings.has_any, cell.id)
+        hosts = cell.db.read(_unmapped, every, by_service)
         found[cell] = cells.api_db.write(_map, cell.id, hosts) if hosts else []
         if hosts:
             cell.db.write(compute_nodes.set_mapped, hosts)
@@ -44,8 +46,9 @@ def discover_hosts(
     return found
 
 
-def _unmapped(connection: sa.Connection, by_service: bool) -> list[str]:
-    hosts = [node.host for node in compute_nodes.unmapped(connection)]
+def _unmapped(connection: sa.Connection, every: bool, by_service: bool) -> list[str]:
+    nodes = compute_nodes.every(connection) if every else compute_nodes.unmapped(connection)
+    hosts = [node.host for node in nodes]
     if by_service:
         hosts += [row.host for row in services.every(connection, binary=services.COMPUTE)]
     return list(dict.fromkeys(hosts))

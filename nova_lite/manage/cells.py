@@ -41,9 +41,11 @@ COLUMNS = {
     'database_connection': 'Database Connection',
     'disabled': 'Disabled',
 }
-# Codes of `delete_cell`, and what has been mapped to the cell since the command has looked.
-HOSTS, SERVERS = 2, 3
-MAPPED = {HOSTS: 'Hosts', SERVERS: 'Servers'}
+# Why `delete_cell` refuses under its lock, and its codes.
+HOSTS = 'Hosts were mapped to cell with uuid {uuid} meanwhile.'
+SERVERS = 'Servers were mapped to cell with uuid {uuid} meanwhile.'
+MOVES = 'There are migrations in progress in cell with uuid {uuid}.'
+REFUSED = {HOSTS: 2, SERVERS: 3, MOVES: 3}
 
 
 class Clash(exception.Invalid):
@@ -195,9 +197,6 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
     if present:
         print(f'There are existing instances mapped to cell with uuid {cell.uuid}.')
         return 3
-    if _is_moving(deployment, cell):
-        print(f'There are migrations in progress in cell with uuid {cell.uuid}.')
-        return 3
     if uuids and not args.force:
         print(
             f'There are instance mappings to cell with uuid {cell.uuid}, but all instances '
@@ -205,12 +204,14 @@ def delete_cell(deployment: command.Deployment, args: command.Args) -> int:
         )
         return 4
     hosts = [row.host for row in deployment.api_db.read(host_mappings.every, cell.id)]
-    meanwhile = deployment.api_db.write(_delete, cell, uuids, force=args.force)
-    if meanwhile:
-        print(f'{MAPPED[meanwhile]} were mapped to cell with uuid {cell.uuid} meanwhile.')
-    elif hosts:
-        _mark_unmapped(deployment, cell, hosts)
-    return meanwhile
+    # First, since a command that is killed cannot be repeated once the cell is gone.
+    _mark(deployment, cell, hosts, mapped=False)
+    refusal = deployment.api_db.write(_delete, deployment, cell, uuids, force=args.force)
+    if refusal is None:
+        return 0
+    _mark(deployment, cell, hosts, mapped=True)
+    print(refusal.format(uuid=cell.uuid))
+    return REFUSED[refusal]
 
 
 # ---- parts ------------------------------------------------------------------
@@ -303,26 +304,33 @@ def _is_moving(deployment: command.Deployment, cell: cells_module.Cell) -> bool:
     return bool(answer)
 
 
-def _mark_unmapped(
-    deployment: command.Deployment, cell: cells_module.Cell, hosts: list[str]
+def _mark(
+    deployment: command.Deployment, cell: cells_module.Cell, hosts: list[str], *, mapped: bool
 ) -> None:
-    """Record in the cell that its hosts are not mapped, so that they can be discovered again."""
-    scatter, mark = deployment.cells.scatter, compute_nodes.set_mapped
-    answer = scatter(mark, hosts, mapped=False, cells=[cell], writes=True)[cell]
+    """Record in the cell whether its hosts are mapped; see `discovery.discover_hosts`."""
+    scatter, change = deployment.cells.scatter, compute_nodes.set_mapped
+    answer = scatter(change, hosts, mapped=mapped, cells=[cell], writes=True)[cell]
     if isinstance(answer, cells_module.Unreachable):
-        print(f'Hosts of cell with uuid {cell.uuid} are still marked as mapped: {answer.error}')
+        print(f'Hosts of cell with uuid {cell.uuid} keep their marks: {answer.error}')
 
 
 def _delete(
-    connection: sa.Connection, cell: cells_module.Cell, uuids: list[str], *, force: bool
-) -> int:
-    """Delete a cell with its mappings. Return 0, or what has been mapped to it: see MAPPED.
+    connection: sa.Connection,
+    deployment: command.Deployment,
+    cell: cells_module.Cell,
+    uuids: list[str],
+    *,
+    force: bool,
+) -> str | None:
+    """Delete a cell with its mappings. Return why it is not deleted, see REFUSED, or None.
 
     uuids: servers whose mappings are deleted; force: whether those of hosts are
     """
     stamps.bump(connection, stamps.CELLS)
     # Nothing is mapped to the cell from here on: see cell_mappings.hold.
     rows.lock(connection, cell_mappings.TABLE, uuid=cell.uuid)
+    if _is_moving(deployment, cell):
+        return MOVES
     if host_mappings.every(connection, cell.id) and not force:
         return HOSTS
     if set(_mapped(connection, cell.id)) - set(uuids):
@@ -333,4 +341,4 @@ def _delete(
     for table in (instance_mappings.TABLE, host_mappings.TABLE):
         connection.execute(table.delete().where(table.c.cell_id == cell.id))
     cell_mappings.destroy(connection, cell.uuid)
-    return 0
+    return None

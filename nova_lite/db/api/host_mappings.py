@@ -13,6 +13,7 @@ from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import models
 
 TABLE = models.HostMapping.__table__
+_ONE_OF_CELL = sa.select(TABLE.c.id).where(TABLE.c.cell_id == sa.bindparam('cell_id')).limit(1)
 _KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
@@ -40,6 +41,11 @@ def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[row
     """Return all mappings, or those of one cell."""
     where: dict[str, typing.Any] = {} if cell_id is None else {'cell_id': cell_id}
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def has_any(connection: sa.Connection, cell_id: int) -> bool:
+    """Return whether a host is mapped to a cell."""
+    return connection.scalar(_ONE_OF_CELL, {'cell_id': cell_id}) is not None
 
 
 def cell_ids(connection: sa.Connection, hosts: Iterable[str]) -> dict[str, int]:
