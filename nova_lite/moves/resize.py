@@ -6,12 +6,15 @@ switches the record. The source keeps its disks for a revert. The scheduler may 
 destination in another cell: see `parts.cross_cell`.
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Sequence
 import typing
 
+from oslo_log import log
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite import states
 from nova_lite.db import rows
@@ -38,6 +41,8 @@ from nova_lite.objects import flavor as flavor_objects
 from nova_lite.objects import instance_group
 from nova_lite.objects import request_spec
 from nova_lite.states import transitions
+
+LOG = log.getLogger(__name__)
 
 Began = steps.Began
 Task = states.TaskState
@@ -248,13 +253,29 @@ class Resize(move.Move[Began]):
     def give_up(self) -> asking.Reply:
         """Undo the begin. A destination that keeps the server has its ports and volumes."""
         if self._stays_there:
-            self.allocation.free_source()
-            self._connected = self.volumes.take_over()
-            self.volumes.end_former()
-            row = self.scope.find_present()
-            if row is not None and not self.route.stays:
-                neighbours.unbind(self.scope, row.network_info, self.source.host)
+            for settle in (
+                self.allocation.free_source,
+                self._take_over,
+                self.volumes.end_former,
+                self._leave_source,
+            ):
+                self._settle(settle)
         return super().give_up()
+
+    def _settle(self, settle: Callable[[], None]) -> None:
+        """Call a service, whose refusal must not keep the server's task. `verify` shows it."""
+        try:
+            settle()
+        except (exception.NeighbourError, exception.NeighbourForbids) as error:
+            LOG.warning('Saga %s leaves what a service refuses to change: %s', self.uuid, error)
+
+    def _take_over(self) -> None:
+        self._connected = self.volumes.take_over()
+
+    def _leave_source(self) -> None:
+        row = self.scope.find_present()
+        if row is not None and not self.route.stays:
+            neighbours.unbind(self.scope, row.network_info, self.source.host)
 
     def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
         if not self._stays_there:

@@ -115,7 +115,9 @@ REPAIRS = (
     ),
     Repair(
         'error-without-host',
-        'The server is in ERROR on no host, and has no disk. Delete it.',
+        'The server is in ERROR on no host. If it has run before, make another server of its '
+        'volume, or of the image of its shelving, before it is deleted: a deletion deletes that '
+        'image.',
         (_FAULT, 'openstack server delete {server}'),
         vm_states=(_V.ERROR,),
         on_host=False,

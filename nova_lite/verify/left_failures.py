@@ -39,10 +39,14 @@ def _failed(
 ) -> Iterator[tuple[rows.Row, nova_failures.Failure, rows.Row | None]]:
     """Yield (saga, row of the table, server or None) of failures.
 
-    A server that was deleted since may have left resources too.
+    A server that was deleted since may have left resources too. A failure explains nothing once
+    another saga has worked at its server.
     """
     servers = {row.uuid: row for _cell, row in snapshot.instances() if not row.hidden}
-    for saga in snapshot.sagas:
+    newest: dict[str, rows.Row] = {}
+    for saga in sorted(snapshot.sagas, key=lambda saga: saga.created_at):
+        newest[saga.instance_uuid] = saga
+    for saga in newest.values():
         left = saga.data.get(step.LEFT_AS)
         failure = nova_failures.BY_NAME.get(left['name']) if left else None
         if failure is not None:

@@ -1,5 +1,7 @@
 """Findings explained by a failure that was left as in nova."""
 
+import datetime
+
 from nova_lite import states
 from nova_lite.saga import step
 from nova_lite.states import nova_failures
@@ -36,6 +38,16 @@ class LeftFailuresTest(base.VerifyTest):
         left = {'name': 'resize-on-destination', 'step': 'a-step', 'keeps': []}
         self.snapshot.sagas = [base.saga(data={step.LEFT_AS: left}, arguments={}, active_for=None)]
         self.assertEqual(([], [GUEST]), left_failures.explain(self.snapshot, [GUEST]))
+
+    def test_another_saga_since(self):
+        left = {'name': 'resize-on-destination', 'step': 'a-step', 'keeps': []}
+        failed = base.saga(data={step.LEFT_AS: left}, arguments={}, active_for=None)
+        later = base.NOW + datetime.timedelta(minutes=1)
+        self.snapshot.sagas = [
+            base.saga(uuid='another', created_at=later, arguments={}, active_for=None),
+            failed,
+        ]
+        self.assertEqual(([GUEST], []), left_failures.explain(self.snapshot, [GUEST]))
 
     def test_nothing_without_a_failure(self):
         self.assertEqual(([GUEST], []), self.explain(None, GUEST))
