@@ -18,6 +18,9 @@ OPENSTACK_KEYSTONE_DEFAULT_DOMAIN = 'Default'
 OPENSTACK_CINDER_FEATURES = {'enable_backup': True}
 # Browsers send cookies to all ports of an address, so two clouds need two names.
 SESSION_COOKIE_NAME = f'nova-lite-{_GIVEN["port"]}'
+CSRF_COOKIE_NAME = f'nova-lite-csrf-{_GIVEN["port"]}'
+# Horizon's scripts read only a cookie csrftoken. With this, pages of scripts contain the token.
+CSRF_COOKIE_HTTPONLY = True
 # Sessions have tokens, and stay in the memory of the process.
 SESSION_ENGINE = 'django.contrib.sessions.backends.cache'
 CACHES = {'default': {'BACKEND': 'django.core.cache.backends.locmem.LocMemCache'}}
