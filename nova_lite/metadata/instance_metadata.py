@@ -53,18 +53,17 @@ def gather(
         network_info=tuple(network_info),
         hostname=hostname,
         zone=instance.get('availability_zone') or conf.default_availability_zone,
-        vendor_data=vendor_data.VendorData(conf, _told(instance, hostname)),
+        vendor_data=vendor_data.VendorData(conf, _told(instance)),
     )
 
 
-def _told(instance: objects.Instance, hostname: str) -> base.Data:
+def _told(instance: objects.Instance) -> base.Data:
     """Return what services of dynamic vendor data are told of a server."""
-    user_data = instance.get('user_data')
     return {
         'project-id': instance.project_id,
         'instance-id': instance.uuid,
         'image-id': instance.get('image_ref') or '',
-        'user-data': user_data,
-        'hostname': hostname,
+        'user-data': instance.get('user_data'),
+        'hostname': instance.get('hostname') or '',
         'metadata': dict(instance.metadata),
     }

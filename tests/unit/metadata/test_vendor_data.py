@@ -55,7 +55,7 @@ class DynamicTest(base.ClientTestCase):
             'instance-id': guest_facts.UUID,
             'image-id': guest_facts.IMAGE,
             'user-data': base64.b64encode(guest_facts.SCRIPT).decode(),
-            'hostname': 'web.novalocal',
+            'hostname': 'web',
             'metadata': {'role': 'webserver'},
         }
         self.assertEqual([expected] * 2, self.told)
