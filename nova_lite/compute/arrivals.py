@@ -69,7 +69,7 @@ def make(
     devices, lost = connect(site, ctxt, node, instance, block_devices)
     spec = guests.spec_of(site.conf, instance, block_devices=devices, image_id=arrival.image_id)
     spec = with_nodes(site, node, spec, instance)
-    spec = config_drives.written(site.conf, spec, instance, devices)
+    spec = config_drives.written(site, spec, instance, devices)
     reply = replies.reply(site.driver, start(spec))
     if 'done' in reply:
         _require_guest(site.driver, node, instance.uuid, verb)

@@ -198,7 +198,7 @@ class Build:
 
     def _with_drive(self, spec: model.GuestSpec) -> model.GuestSpec:
         return config_drives.written(
-            self._site.conf,
+            self._site,
             spec,
             self._instance,
             self._order.block_devices,

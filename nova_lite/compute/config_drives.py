@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 
-from oslo_config import cfg
-
+from nova_lite.compute import site as sites
 from nova_lite.metadata import drive
 from nova_lite.metadata import instance_metadata
 from nova_lite.objects import block_device
@@ -20,7 +19,7 @@ from nova_lite.virt import model
 
 
 def written(
-    conf: cfg.ConfigOpts,
+    site: sites.Site,
     spec: model.GuestSpec,
     instance: objects.Instance,
     block_devices: Sequence[block_device.BlockDevice],
@@ -36,7 +35,13 @@ def written(
         return spec
     options = options or {}
     found = drive.files(
-        instance_metadata.gather(conf, instance, block_devices, network_info=network_info),
+        instance_metadata.gather(
+            site.conf,
+            instance,
+            block_devices,
+            services=site.vendor_services,
+            network_info=network_info,
+        ),
         admin_pass=options.get('admin_pass'),
         injected=[
             (path, base64.b64decode(contents))

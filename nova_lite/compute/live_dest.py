@@ -128,7 +128,7 @@ class LiveDestination:
         devices, lost = arrivals.connect(site, ctxt, node, instance, block_devices)
         spec = guests.spec_of(site.conf, instance, block_devices=devices)
         spec = arrivals.with_nodes(site, node, spec, instance)
-        spec = config_drives.written(site.conf, spec, instance, devices)
+        spec = config_drives.written(site, spec, instance, devices)
         job = site.driver.pre_live_migration(node, spec, move, key=key)
         reply = replies.reply(site.driver, job)
         if 'done' in reply:

@@ -39,6 +39,7 @@ from nova_lite.compute import replies
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
+from nova_lite.metadata import vendor_services
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
@@ -98,6 +99,7 @@ class ComputeManager:
             volume=neighbours.volume,
             share=neighbours.share,
             image=neighbours.image,
+            vendor_services=vendor_services.Services(conf),
             jobs=jobs,
             hardware=hardware.Hardware(driver, conf),
             claims=claims.Claims(driver, lambda node: self._inventory.note_held(node)),

@@ -262,7 +262,7 @@ def _definition(
     )
     node = site.node_of(host, found['instance'])
     spec = site.claims.keep_nodes(node, spec)
-    return config_drives.written(site.conf, spec, found['instance'], devices)
+    return config_drives.written(site, spec, found['instance'], devices)
 
 
 def _records(

@@ -20,6 +20,7 @@ from nova_lite.compute import guest_work
 from nova_lite.compute import hardware
 from nova_lite.compute import plugs
 from nova_lite.lifecycle import fitting
+from nova_lite.metadata import vendor_services
 from nova_lite.objects import instance as objects
 from nova_lite.rpc.methods import conductor as conductor_rpc
 from nova_lite.virt import driver as protocol
@@ -59,6 +60,7 @@ class Site:
     volume: volumes.Volume
     share: shares.Share
     image: images.Image
+    vendor_services: vendor_services.Services
     jobs: guest_work.Jobs
     hardware: hardware.Hardware
     claims: claims.Claims

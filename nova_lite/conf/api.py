@@ -121,6 +121,7 @@ OPTS = [
     cfg.ListOpt(
         'vendordata_dynamic_targets',
         default=[],
+        secret=True,
         help='NAME@URL of each service for DynamicJSON. The service receives a POST with project-id, '
         'instance-id, image-id, user-data, hostname and metadata of a server. Guests find '
         'its answer in vendor_data2.json under NAME. With credentials in [vendordata_dynamic_auth] the '
@@ -136,13 +137,14 @@ OPTS = [
         'vendordata_dynamic_connect_timeout',
         default=5,
         min=3,
-        help='Seconds to wait for a connection to a service of vendordata_dynamic_targets.',
+        help='Seconds to wait for a connection to each address of a service of '
+        'vendordata_dynamic_targets.',
     ),
     cfg.IntOpt(
         'vendordata_dynamic_read_timeout',
         default=5,
-        min=0,
-        help='Seconds to wait for the answer of a service of vendordata_dynamic_targets.',
+        min=1,
+        help='Seconds to wait for the whole answer of a service of vendordata_dynamic_targets.',
     ),
     cfg.BoolOpt(
         'vendordata_dynamic_failure_fatal',

@@ -7,6 +7,7 @@ import dataclasses
 from oslo_config import cfg
 
 from nova_lite.metadata import vendor_data
+from nova_lite.metadata import vendor_services
 from nova_lite.objects import base
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
@@ -39,9 +40,13 @@ def gather(
     instance: objects.Instance,
     block_devices: Iterable[block_device.BlockDevice],
     *,
+    services: vendor_services.Services,
     network_info: Iterable[base.Data] | None = None,
 ) -> Facts:
-    """Return the Facts of a server. network_info: None means that of the record"""
+    """Return the Facts of a server.
+
+    services: those of the daemon; network_info: None means that of the record
+    """
     if network_info is None:
         network_info = instance.get('network_info') or ()
     domain = conf.api.dhcp_domain
@@ -53,7 +58,7 @@ def gather(
         network_info=tuple(network_info),
         hostname=hostname,
         zone=instance.get('availability_zone') or conf.default_availability_zone,
-        vendor_data=vendor_data.VendorData(conf, _told(instance)),
+        vendor_data=vendor_data.VendorData(conf, services, _told(instance)),
     )
 
 

@@ -7,30 +7,25 @@ told of the server.
 from collections.abc import Iterator
 import json
 
-from keystoneauth1 import exceptions
 from oslo_config import cfg
 from oslo_log import log
-import requests
 
 from nova_lite import exception
-from nova_lite import runtime
-from nova_lite.clients import auth
-from nova_lite.clients import connections
+from nova_lite.metadata import vendor_services
 from nova_lite.objects import base
 
 LOG = log.getLogger(__name__)
 
 STATIC, DYNAMIC = 'StaticJSON', 'DynamicJSON'
-AUTH = 'vendordata_dynamic_auth'
-# Bytes of an answer that are read.
-LIMIT, CHUNK = 1 << 20, 1 << 16
 
 
 class VendorData:
     """The vendor data of one server. told: what services of dynamic data are told of it"""
 
-    def __init__(self, conf: cfg.ConfigOpts, told: base.Data) -> None:
-        self._conf, self._told = conf, told
+    def __init__(
+        self, conf: cfg.ConfigOpts, services: vendor_services.Services, told: base.Data
+    ) -> None:
+        self._conf, self._services, self._told = conf, services, told
         self._static: base.Data | None = None
         self._dynamic: base.Data | None = None
 
@@ -45,83 +40,42 @@ class VendorData:
     def all(self) -> base.Data:
         """Return {name: object} of the static data and of each service, which this may ask.
 
-        Raise Unavailable if a service fails and [api]vendordata_dynamic_failure_fatal is set.
+        Raise Unavailable if a service fails and [api]vendordata_dynamic_failure_fatal is set, or
+        if too many requests wait for services.
         """
         providers = self._conf.api.vendordata_providers
         found = {'static': self.static()} if STATIC in providers else {}
         if DYNAMIC not in providers:
             return found
         if self._dynamic is None:
-            self._dynamic = {name: self._ask(name, url) for name, url in self._targets()}
+            with self._services.place():
+                self._dynamic = {name: self._ask(name, url) for name, url in self._targets()}
         return {**found, **self._dynamic}
 
-    def _targets(self) -> Iterator[tuple[str, str]]:
+    def _targets(self) -> Iterator[tuple[str, vendor_services.Url]]:
         seen = {'static'}
-        for target in self._conf.api.vendordata_dynamic_targets:
-            name, at, url = target.partition('@')
-            name, url = name.strip(), url.strip()
-            if not (at and name and url) or name in seen:
+        for number, target in enumerate(self._conf.api.vendordata_dynamic_targets, 1):
+            name, _, text = target.partition('@')
+            name, url = name.strip(), vendor_services.Url.parse(text.strip())
+            if not name or url is None or name in seen:
+                # The URL may contain a password.
                 LOG.warning(
-                    'Ignoring %r in [api]vendordata_dynamic_targets: it is not NAME@URL with a '
-                    'name of its own',
-                    target,
+                    'Ignoring target %d of [api]vendordata_dynamic_targets: it is not NAME@URL '
+                    'with an HTTP URL and a name of its own',
+                    number,
                 )
                 continue
             seen.add(name)
             yield name, url
 
-    def _ask(self, name: str, url: str) -> object:
-        options = self._conf.api
+    def _ask(self, name: str, url: vendor_services.Url) -> object:
         try:
-            answer = requests.post(
-                url,
-                json=self._told,
-                headers=self._headers(),
-                timeout=(
-                    options.vendordata_dynamic_connect_timeout,
-                    options.vendordata_dynamic_read_timeout,
-                ),
-                verify=options.vendordata_dynamic_ssl_certfile or True,
-                allow_redirects=False,
-                stream=True,
-            )
-            with answer:
-                raw = self._body(answer)
-            return json.loads(raw) if raw else {}
-        except (
-            requests.RequestException,
-            exceptions.ClientException,
-            exception.Unavailable,
-            OSError,
-            ValueError,
-        ) as error:
-            if options.vendordata_dynamic_failure_fatal:
-                raise exception.Unavailable(service=f'vendor data {name}', reason=error) from error
-            LOG.warning('Cannot get vendor data %s from %s: %s', name, url, error)
+            return self._services.ask(name, url, self._told)
+        except exception.Unavailable as error:
+            if self._conf.api.vendordata_dynamic_failure_fatal:
+                raise
+            LOG.warning('Cannot get vendor data %s: %s', name, error.kwargs['reason'])
             return {}
-
-    def _body(self, answer: requests.Response) -> bytes:
-        """Return the body of an answer. Raise ValueError if it is an error, too large or slow."""
-        if answer.status_code >= 300:
-            raise ValueError(f'status {answer.status_code}')
-        raw, timeout_s = b'', self._conf.api.vendordata_dynamic_read_timeout
-        ends = runtime.monotonic() + timeout_s
-        for chunk in answer.iter_content(CHUNK):
-            raw += chunk
-            if len(raw) > LIMIT:
-                raise ValueError(f'the answer has more than {LIMIT} bytes')
-            if runtime.monotonic() > ends:
-                raise ValueError(f'the answer takes more than {timeout_s} s')
-        return raw
-
-    def _headers(self) -> dict[str, str]:
-        """Return headers, with a token if the operator has configured credentials for this."""
-        headers = {'Accept': 'application/json', 'User-Agent': 'nova-lite'}
-        if not self._conf[AUTH].auth_type:
-            return headers
-        plugin = auth.Credentials(self._conf).of(AUTH)
-        token = plugin.get_token(connections.open_session(self._conf[AUTH], plugin))
-        return {**headers, 'X-Auth-Token': token or ''}
 
 
 def _in_file(path: str | None) -> base.Data:

@@ -16,6 +16,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.db.cell import guest_passwords
 from nova_lite.metadata import instance_metadata
+from nova_lite.metadata import vendor_services
 from nova_lite.metadata.service import callers
 from nova_lite.metadata.service import pages
 from nova_lite.metadata.service import servers as servers_module
@@ -44,6 +45,8 @@ class Application:
 
     def __init__(self, conf: cfg.ConfigOpts, servers: servers_module.Servers) -> None:
         self._conf, self._servers = conf, servers
+        # Half of the threads stay free for other documents.
+        self._services = vendor_services.Services(conf, most=max(1, conf.metadata.threads // 2))
 
     def __call__(self, environ: Environ, start_response: Callable[..., object]) -> Iterable[bytes]:
         try:
@@ -89,7 +92,9 @@ class Application:
             return pages.Page(b'')
         return pages.find(
             parts,
-            instance_metadata.gather(self._conf, server.instance, server.block_devices),
+            instance_metadata.gather(
+                self._conf, server.instance, server.block_devices, services=self._services
+            ),
             guest_passwords.of(server.row),
             address=caller.address,
         )
