@@ -20,6 +20,7 @@ SILENT = {
     'api_snapshot_instance',
     'compute_check_can_live_migrate_destination',
     'compute_check_can_live_migrate_source',
+    'compute_extend_volume',
     'compute_reserve_block_device_name',
     'compute_set_admin_password',
     'get_image_info',
