@@ -161,7 +161,7 @@ class Move(saga.Saga, typing.Generic[Found]):
         if failure is None or mode == nova_failures.Mode.UNDO:
             return None
         row = self.scope.find_present()
-        if row is None or not nova_failures.applies(mode, row.metadata):
+        if row is None or _is_ending(row) or not nova_failures.applies(mode, row.metadata):
             return None
         return saga.Leave(failure.name, failure.keeps)
 
@@ -175,15 +175,19 @@ class Move(saga.Saga, typing.Generic[Found]):
     ) -> None:
         """Record the states in which nova leaves the server and the migration.
 
+        A server whose soft deletion was accepted keeps its states, so that the deletion continues.
         row: None if the server is gone; error: the fault of the server
         """
         failure = self.failure
         if failure is None or row is None or instances.is_gone(row):
             return
+        changes = self.record_left(connection, row)
+        if _is_ending(row):
+            instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
+            return
         if failure.migration is not None:
             values = {'status': str(failure.migration)}
             migrations.update(connection, self.scope.migration_uuid, values)
-        changes = self.record_left(connection, row)
         if failure.vm_state is not None:
             changes = {**changes, 'vm_state': failure.vm_state}
         if failure.keeps_task:
@@ -197,3 +201,9 @@ class Move(saga.Saga, typing.Generic[Found]):
     def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
         """Record what a kind of move leaves as nova does. Return further columns of the server."""
         return {}
+
+
+def _is_ending(row: rows.Row) -> bool:
+    """Return whether a server is soft-deleted or being soft-deleted."""
+    is_done: bool = row.vm_state == states.VmState.SOFT_DELETED
+    return is_done or bool(row.task_state == states.TaskState.SOFT_DELETING)
