@@ -105,7 +105,7 @@ class Audit:
         if not self._read(searches.is_still, row):
             return
         LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
-        with self._refused.ending(self._write, row):
+        with self._refused.ending(self._write, row, read=self._read):
             self._release(context.admin(), row)
 
     def _release(self, ctxt: context.RequestContext, row: rows.Row) -> None:

@@ -33,33 +33,50 @@ class RefusedDeletions:
     """The refusals that an audit has met. After a restart of the process they begin again."""
 
     def __init__(self) -> None:
-        self._since: dict[str, float] = {}
+        # {uuid of the server: (`_request`, time of its first refusal)}
+        self._since: dict[str, tuple[int | None, float]] = {}
 
     @contextlib.contextmanager
     def ending(
-        self, write: Callable[..., typing.Any], row: rows.Row, *, host: str | None = None
+        self,
+        write: Callable[..., typing.Any],
+        row: rows.Row,
+        *,
+        read: Callable[..., typing.Any],
+        host: str | None = None,
     ) -> Iterator[None]:
         """End a deletion that the block repeats, if a neighbour has refused it for REPEATED_S.
 
-        Any other error is raised.
-        write: of the server's cell; row: the server; host: of this service, for the event; None
+        Any other error is raised. Each request to delete the server has a time of its own.
+        write, read: of the server's cell; row: the server
+        host: of this service, for the event; None
         """
         try:
             yield
         except exception.NovaLiteError as error:
-            if error.transient or not self._is_over(row.uuid):
+            if error.transient or not self._is_over(row.uuid, read(_request, row.uuid)):
                 raise
             details = ''.join(traceback.format_exception(error))
             write(_end, row, error=error.message, details=details, host=host)
             LOG.warning('Server %s cannot be deleted: %s', row.uuid, error)
         self._since.pop(row.uuid, None)
 
-    def _is_over(self, uuid: str) -> bool:
-        """Note a refusal. Return whether the refusals are over."""
+    def _is_over(self, uuid: str, request: int | None) -> bool:
+        """Note a refusal. Return whether the refusals are over. request: see `_request`"""
         now = runtime.monotonic()
         long_ago = now - FORGOTTEN_S
-        self._since = {each: at for each, at in self._since.items() if at > long_ago}
-        return now - self._since.setdefault(uuid, now) >= REPEATED_S
+        self._since = {each: found for each, found in self._since.items() if found[1] > long_ago}
+        known, since = self._since.get(uuid, (None, now))
+        if known != request:
+            since = now
+        self._since[uuid] = (request, since)
+        return now - since >= REPEATED_S
+
+
+def _request(connection: sa.Connection, uuid: str) -> int | None:
+    """Return the id of the newest action that deletes a server, or None."""
+    action = action_lists.newest_deletion(connection, uuid)
+    return None if action is None else action.id
 
 
 def _end(

@@ -92,7 +92,8 @@ class Disposals:
             LOG.warning('Finishing the interrupted deletion of server %s', row.uuid)
         else:
             LOG.warning('Deleting server %s without host %s, which is down', row.uuid, row.host)
-        with self._refused.ending(cell.db.write, row, host=world.conf.host):
+        refused = self._refused.ending(cell.db.write, row, read=cell.db.read, host=world.conf.host)
+        with refused:
             disposal.finish(world, ctxt, cell, row)
 
     def _count(self, cell: deployment.Cell) -> None:
