@@ -34,20 +34,24 @@ class PowerAudit:
     def __init__(self, site: site.Site) -> None:
         self._site = site
         self._pace = pace.Pace()
-        # {node: start of its hypervisor} of the nodes whose guests were resumed.
+        # {node: start of its hypervisor} of the nodes at their last audit.
         self._resumed: dict[str, float] = {}
 
-    def run(self, compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]]) -> None:
+    def run(
+        self,
+        compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]],
+        nodes: Iterable[str],
+    ) -> None:
         """Report power states that differ, and stop or resume guests.
 
         compared: [(record, its Guest on the node or None), ...], listed before the records
             were read
+        nodes: all nodes of the site that are up, also those without servers
         """
         differing = []
-        compared = list(compared)
         interval_s = self._site.conf.sync_power_state_interval
         is_due = interval_s >= 0 and self._pace.is_due(interval_s)
-        booted = self._booted({record['node'] for record, _guest in compared})
+        booted = self._booted(nodes)
         for record, guest in compared:
             host, uuid = record['host'], record['uuid']
             if _has_mounts(record, guest):

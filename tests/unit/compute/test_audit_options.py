@@ -32,6 +32,15 @@ class PowerTest(auditing.AuditTestCase):
             self.assertEqual(('active', None, 'host-1'), self.cell.state(running))
             self.assertEqual(('stopped', None, 'host-1'), self.cell.state(stopped))
 
+    def test_guests_of_a_host_that_was_empty_are_not_resumed(self):
+        """The first guest has shut itself down before an audit has seen it."""
+        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
+        self.cell.compute.audit()
+        uuid = self.cell.boot()
+        self.change_power(uuid, model.PowerAction.OFF)
+        self.cell.compute.audit()
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
+
     def test_guests_are_resumed_after_the_start_of_the_process(self):
         self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
         uuid = self.cell.boot()
