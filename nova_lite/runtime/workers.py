@@ -12,8 +12,11 @@ from collections.abc import Callable
 import functools
 import typing
 
+from oslo_log import log
+
 from nova_lite import runtime
 
+LOG = log.getLogger(__name__)
 # A thread ends after so long without work.
 IDLE_S = 20.0
 
@@ -164,6 +167,9 @@ class Line:
     def _make(self, call: Callable[..., object], *args: typing.Any) -> None:
         try:
             call(*args)
+        except Exception:
+            # Nobody reads the future of the call.
+            LOG.exception('A call in a thread has failed: %r', call)
         finally:
             with self._lock:
                 self._waiting -= 1

@@ -158,5 +158,14 @@ class LineTest(testtools.TestCase):
         self.line.finish(lambda: self.made.append(1), 0.01)
         self.assertEqual([], self.made)
 
+    def test_an_error_of_a_call_is_logged(self):
+        log = self.useFixture(fixtures.FakeLogger())
+        self.line.put(divmod, 1, 0)
+        self.line.put(self.made.append, 1)
+        self.line.finish(lambda: None, 60)
+        self.assertEqual([1], self.made)
+        self.assertIn('divmod', log.output)
+        self.assertIn('ZeroDivisionError', log.output)
+
     def test_an_error_of_the_last_call_is_raised(self):
         self.assertRaises(ZeroDivisionError, self.line.finish, lambda: 1 / 0, 60)
