@@ -5,6 +5,7 @@ A child stops cleanly when its supervisor has ended, even if the supervisor was 
 """
 
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
 import os
@@ -47,14 +48,29 @@ def launch(
 
     options: arguments of the command line; output: the open log; end: descriptor of the leash
     """
+    return spawn([sys.executable, '-m', module, *options], output, end)
+
+
+def spawn(
+    command: Sequence[str],
+    output: typing.IO[bytes],
+    end: int,
+    *,
+    variables: Mapping[str, str] = os.environ,
+    files: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    """Start a command that leads a group of processes. Return its process.
+
+    output, end: see `launch`; files: further descriptors that the command inherits
+    """
     return subprocess.Popen(
-        [sys.executable, '-m', module, *options],
+        command,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
         start_new_session=True,
-        pass_fds=(end,),
-        env={**os.environ, leash.LEASH: str(end)},
+        pass_fds=(end, *files),
+        env={**variables, leash.LEASH: str(end)},
     )
 
 
@@ -79,8 +95,11 @@ class Group:
         self._descriptor = os.pidfd_open(process.pid)
         weakref.finalize(self, os.close, self._descriptor)
 
-    def has_ended(self, seconds: float = 0) -> bool:
-        """Wait at most `seconds` for the end of the process. Return whether it has ended."""
+    def has_ended(self, seconds: float | None = 0) -> bool:
+        """Wait at most `seconds` for the end of the process. Return whether it has ended.
+
+        seconds: None to wait without a limit
+        """
         return runtime.wait_readable(self._descriptor, seconds)
 
     def signal(self, number: int) -> None:

@@ -6,19 +6,22 @@ It is kept when a cloud is started with --fresh, and created again for other pin
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import fcntl
 import importlib.resources
 import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
+import typing
 
 from nova_lite import exception
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import supervisor
 
 PACKAGE = 'nova_lite.lab.launcher.horizon'
-PINS = 'requirements.txt'
+LEASHED = f'{PACKAGE}.leashed'
+PINS, LOCK = 'requirements.txt', 'lock'
 VARIABLE = 'NOVA_LITE_HORIZON'
 # One more try, so that a machine without a network gets its answer soon.
 PIP = ('install', '--no-input', '--disable-pip-version-check', '--retries', '1', '--timeout', '20')
@@ -63,37 +66,72 @@ class Environment:
 
     def install(self, begin: Callable[[str], None]) -> None:
         """Create the environment. begin: called with the text of each step. Raise NotInstalled."""
-        shutil.rmtree(self._env, ignore_errors=True)
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(self.root / LOCK, 'a') as lock:
+            # The processes of an installation whose `up` was killed hold it until they have ended.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._install(begin, lock.fileno())
+
+    def _install(self, begin: Callable[[str], None], lock: int) -> None:
+        # Without it the environment is not current, however much of it can be deleted.
+        self._stamp.unlink(missing_ok=True)
+        shutil.rmtree(self._env, ignore_errors=True)
         self.log_path.write_text('')
         begin('environment')
-        self._run([sys.executable, '-m', 'venv', str(self._env)])
+        self._run(lock, [sys.executable, '-m', 'venv', str(self._env)])
         begin('packages from PyPI')
         pins = importlib.resources.files(PACKAGE).joinpath(PINS)
         with importlib.resources.as_file(pins) as path:
-            self._run([self.python, '-m', 'pip', *PIP, '-r', str(path)])
+            self._run(lock, [self.python, '-m', 'pip', *PIP, '-r', str(path)])
         begin('styles and scripts')
         building = self.variables(port=0, auth_url='', secret='build')
-        self._run([self.python, self.script, 'build'], building)
+        self._run(lock, [self.python, self.script, 'build'], building)
         self._stamp.write_text(_stamp())
 
-    def _run(self, command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+    def _run(
+        self, lock: int, command: Sequence[str], variables: Mapping[str, str] = os.environ
+    ) -> None:
         """Run a command; its output goes to the log. Raise NotInstalled."""
-        with open(self.log_path, 'r+') as log:
+        with open(self.log_path, 'rb+') as log:
             begun = log.seek(0, os.SEEK_END)
-            try:
-                done = subprocess.run(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables
-                )
-            except OSError as error:
-                raise self._failed(f'{command[0]}: {error.strerror}') from error
-            if done.returncode:
+            if run(command, log, variables=variables, files=(lock,)):
                 log.seek(begun)
-                raise self._failed(log.read())
+                raise self._failed(log.read().decode(errors='replace'))
 
     def _failed(self, output: str) -> NotInstalled:
         reason, way_out = explained(output)
         return NotInstalled(directory=self.root, reason=reason, way_out=way_out, log=self.log_path)
+
+
+def run(
+    command: Sequence[str],
+    output: typing.IO[bytes],
+    *,
+    variables: Mapping[str, str] = os.environ,
+    files: Sequence[int] = (),
+) -> int:
+    """Run a command, and return its exit code. All that it starts ends with this process.
+
+    output, files: see `supervisor.spawn`
+    """
+    end, held = os.pipe()
+    try:
+        process = supervisor.spawn(
+            [sys.executable, '-m', LEASHED, *command],
+            output,
+            end,
+            variables=variables,
+            files=files,
+        )
+        group = supervisor.Group(process)
+        try:
+            group.has_ended(None)
+        finally:
+            code = group.end()
+        return code
+    finally:
+        os.close(end)
+        os.close(held)
 
 
 def explained(output: str) -> tuple[str, str]:

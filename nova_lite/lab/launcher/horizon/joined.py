@@ -10,7 +10,6 @@ import requests
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.daemons import leash
 from nova_lite.daemons.wsgi import server
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import make
@@ -80,15 +79,8 @@ class Joined:
         variables = self._environment.variables(
             port=self._port, auth_url=f'{self.places.public_url}/identity/v3', secret=self._secret
         )
-        return subprocess.Popen(
-            [self._environment.python, self._environment.script],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            pass_fds=(end,),
-            env={**variables, leash.LEASH: str(end)},
-        )
+        command = [self._environment.python, self._environment.script]
+        return supervisor.spawn(command, output, end, variables=variables)
 
     def _wait(self, url: str, child: supervisor.Child) -> None:
         deadline = runtime.monotonic() + ANSWER_S
