@@ -66,6 +66,22 @@ class TestScatter(testtools.TestCase):
         self.assertEqual(cell0.uuid, self.cells.by_id(99).uuid)
         self.assertEqual(99, self.cells.cell0.id)
 
+    def test_one_is_deleted_and_mapped_again(self):
+        """Its id names a cell that a process does not know yet: SQLite assigns the last id anew."""
+        cell2, write = self.cells.every()[-1], self.cells.api_db.write
+        row = self.cells.api_db.read(cell_mappings.get, cell2.uuid)
+        write(cell_mappings.destroy, cell2.uuid)
+        uuid = runtime.new_uuid()
+        values = {
+            'uuid': uuid,
+            'name': row.name,
+            'transport_url': row.transport_url,
+            'database_connection': row.database_connection,
+            'disabled': False,
+        }
+        self.assertEqual(uuid, self.cells.by_id(write(cell_mappings.create, values)).uuid)
+        self.assertNotIn(cell2.uuid, [cell.uuid for cell in self.cells.every()])
+
     def test_one_hangs(self):
         self.ask()  # so that all are connected
         self.cells.timeout_s = 2

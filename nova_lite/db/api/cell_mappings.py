@@ -7,13 +7,21 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.db.api import stamps
 
 TABLE = models.CellMapping.__table__
 CELL0_UUID = '00000000-0000-0000-0000-000000000000'
 
 
 def create(connection: sa.Connection, values: rows.Values) -> int:
-    """Add a cell; `values` has uuid, name, transport_url, database_connection, disabled."""
+    """Add a cell; `values` has uuid, name, transport_url, database_connection, disabled.
+
+    Return its id, which no deleted cell had: daemons find the cells that they know by id. SQLite
+    would assign the id of the last cell again.
+    """
+    used = stamps.every(connection).get(stamps.DELETED_CELL, 0)
+    if connection.dialect.name == 'sqlite' and all(row.id < used for row in every(connection)):
+        values = {'id': used + 1, **values}
     return rows.insert_returning_id(connection, TABLE, values)
 
 
@@ -44,4 +52,7 @@ def update(connection: sa.Connection, uuid: str, values: rows.Values) -> None:
 
 def destroy(connection: sa.Connection, uuid: str) -> None:
     """Remove a cell's mapping."""
-    rows.delete(connection, TABLE, uuid=uuid)
+    found = rows.find(connection, TABLE, uuid=uuid)
+    if found is not None:
+        stamps.keep_highest(connection, stamps.DELETED_CELL, found.id)
+        rows.delete(connection, TABLE, uuid=uuid)

@@ -11,6 +11,8 @@ AGGREGATES = 'aggregates'
 CELLS = 'cells'
 # Hosts discovered or removed; compute services enabled, disabled or forced down.
 HOSTS = 'hosts'
+# The highest id of a deleted cell.
+DELETED_CELL = 'deleted cell'
 _NEXT = {'value': TABLE.c.value + 1}
 
 
@@ -25,6 +27,15 @@ def bump(connection: sa.Connection, name: str) -> None:
                 rows.insert(connection, TABLE, {'name': name, 'value': 1})
         except db_exception.DBDuplicateEntry:
             _add_one(connection, name)
+
+
+def keep_highest(connection: sa.Connection, name: str, value: int) -> None:
+    """Raise a stamp to a value, unless it is higher."""
+    known = every(connection).get(name)
+    if known is None:
+        rows.insert(connection, TABLE, {'name': name, 'value': value})
+    else:
+        rows.change(connection, TABLE, {'value': max(known, value)}, name=name)
 
 
 def _add_one(connection: sa.Connection, name: str) -> int:
