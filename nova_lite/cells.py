@@ -8,6 +8,7 @@ Source: reference/nova/cells-and-rpc 1 and 2.
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import typing
 import urllib.parse
 
@@ -27,6 +28,7 @@ from nova_lite.db import transactions
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
+from nova_lite.db.api import stamps
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.rpc import transport
@@ -176,6 +178,7 @@ class Cells:
         self._cells: dict[str, Cell] = {}
         self._incarnation = incarnation.current()
         self._loaded: float | None = None
+        self._stamp = 0
         self._lock = runtime.Lock()
 
     def every(self, *, cell0: bool = True, disabled: bool = True) -> list[Cell]:
@@ -185,6 +188,11 @@ class Cells:
             for cell in self._known().values()
             if (cell0 or not cell.is_cell0) and (disabled or not cell.disabled)
         ]
+
+    def follow(self, found: Mapping[str, int]) -> None:
+        """Read the cells again if one was mapped, changed or deleted. found: stamps, just read"""
+        if found.get(stamps.CELLS, 0) != self._stamp:
+            self._known(again=True)
 
     def get(self, uuid: str) -> Cell:
         """Return one cell by uuid. Raise CellMappingNotFound."""
@@ -266,7 +274,7 @@ class Cells:
         if not again and self._loaded is not None and now - self._loaded < RELOAD_S:
             return self._cells
         with self._lock:
-            found = self.api_db.read(cell_mappings.every)
+            self._stamp, found = self.api_db.read(_read)
             fresh = {}
             for row in found:
                 old = self._cells.get(row.uuid)
@@ -292,6 +300,11 @@ class Cells:
         """Close the connections of all cells."""
         for cell in self._cells.values():
             cell.close()
+
+
+def _read(connection: sa.Connection) -> tuple[int, Sequence[rows.Row]]:
+    """Return the stamp of the cells, and the cells, which may be newer."""
+    return stamps.every(connection).get(stamps.CELLS, 0), cell_mappings.every(connection)
 
 
 def fill(url: str, local: str | None) -> str:

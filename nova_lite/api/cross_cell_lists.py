@@ -11,6 +11,7 @@ from oslo_log import log
 
 from nova_lite.api import request
 from nova_lite.db.api import mapping_switch
+from nova_lite.db.api import stamps
 
 T = typing.TypeVar('T')
 
@@ -19,10 +20,15 @@ MOST = 20
 
 
 def steadily(req: request.Request, read: Callable[[], T]) -> T:
-    """Return the result of `read()`. Repeat it if a server has changed cells during the call."""
+    """Return the result of `read()`. Repeat it if a server has changed cells during the call.
+
+    A cell that was mapped just now is read, too: it may have servers.
+    """
+    known = req.app.api_db.read(stamps.every)
+    req.app.cells.follow(known)
     if len(req.app.cells.every(cell0=False)) < 2:
         return read()
-    count = req.app.api_db.read(mapping_switch.count)
+    count = known.get(mapping_switch.STAMP, 0)
     for _attempt in range(MOST):
         found = read()
         before, count = count, req.app.api_db.read(mapping_switch.count)

@@ -77,6 +77,7 @@ class HostStates:
     def version(self) -> Version:
         """Return a value that changes with aggregates, cells and the state of hosts."""
         found = self.cells.api_db.read(stamps.every)
+        self.cells.follow(found)
         return tuple(found.get(name, 0) for name in STAMPS)
 
     def get(self, version: Version, *, since: float | None = None) -> hosts.Snapshot:

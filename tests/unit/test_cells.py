@@ -9,6 +9,7 @@ from nova_lite import cells
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import stamps
 from tests.fixtures import compute_api
 
 
@@ -81,6 +82,19 @@ class TestScatter(testtools.TestCase):
         }
         self.assertEqual(uuid, self.cells.by_id(write(cell_mappings.create, values)).uuid)
         self.assertNotIn(cell2.uuid, [cell.uuid for cell in self.cells.every()])
+
+    def test_one_is_mapped_by_another_process(self):
+        """The next request that names the new stamp finds it."""
+        api_db = self.cells.api_db
+        known = cells.Cells(self.cells.conf, api_db)
+        self.addCleanup(known.close)
+        uuid = known.every()[-1].uuid
+        api_db.write(cell_mappings.destroy, uuid)
+        known.follow(api_db.read(stamps.every))
+        self.assertIn(uuid, [cell.uuid for cell in known.every()])
+        api_db.write(stamps.bump, stamps.CELLS)
+        known.follow(api_db.read(stamps.every))
+        self.assertNotIn(uuid, [cell.uuid for cell in known.every()])
 
     def test_one_hangs(self):
         self.ask()  # so that all are connected
