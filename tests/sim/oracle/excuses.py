@@ -19,6 +19,8 @@ DOWN_S = 60
 # What an API asks daemons for, and waits for the answer, begins with one of these.
 WAITING = ('attach', 'detach', 'swap', 'password', 'live migrate')
 DELETIONS = ('delete', 'force delete')
+# For what an API asks the image service, begins with one of these.
+OF_IMAGES = ('create', 'rebuild', 'rescue', 'snapshot', 'backup', 'shelve', 'unshelve')
 # Parts of a cloud that serve APIs directly.
 NEIGHBOURS = ('simcloud', 'placement')
 # For want of another host, a server may suffer from a fault of one that it never was on.
@@ -150,6 +152,7 @@ def _met(fault, call):
     served = f'//{fault.process}.' in call.url
     if call.code == codes.LOST and fault.fate.startswith(stalls.FATES):
         # Its id is not known. The image service is asked more than once.
+        served = served and call.what.startswith(OF_IMAGES)
         return served and fault.overlaps(call.began, call.ended)
     if fault.kind == 'nemesis':
         return _missed(fault, call, served)

@@ -5,8 +5,10 @@ import types
 import testtools
 
 from tests.sim.oracle import excuses
+from tests.sim.workload import codes
 from tests.sim.world import faults
 from tests.sim.world import losses
+from tests.sim.world import stalls
 
 
 def fault(kind='statement', fate='lost', process='api-1', **more):
@@ -70,6 +72,12 @@ class ExcusesTestCase(testtools.TestCase):
         kept = fault('http', f'{faults.KEPT} 403', process='api-1', requests=('req-1',))
         for what, expected in (('attach volume', True), ('delete', False), ('force delete', False)):
             self.assertIs(expected, self.excuse(kept, what=what, code=403))
+
+    def test_a_stall_of_the_image_service_excuses_only_who_asks_that_service(self):
+        """Other requests are not to wait for those that do."""
+        stall = fault('http', f'{stalls.LONG} silent', process='api-1')
+        for what, expected in (('create', True), ('backup', True), ('list', False)):
+            self.assertIs(expected, self.excuse(stall, what=what, code=codes.LOST))
 
     def test_a_process_in_trouble_excuses_who_needs_it(self):
         killed = fault('nemesis', 'kill', process='conductor-cell1', end=110.0)
