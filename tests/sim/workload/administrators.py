@@ -33,9 +33,11 @@ OF_HOSTS = (
 )
 OF_RECORDS = ('archive', 'archive', outside.CHANGE_QUOTA, 'change aggregate')
 UNMAP_HOST, REPLACE_CELL = 'unmap host', 'replace cell'
-OF_MAPPINGS = (UNMAP_HOST, UNMAP_HOST, REPLACE_CELL, 'disable cell')
+OF_MAPPINGS = (UNMAP_HOST, UNMAP_HOST, REPLACE_CELL, REPLACE_CELL, 'disable cell')
 # Seconds in which a cell is not mapped, or is disabled.
 UNMAPPED_S = (0.1, 5)
+# The chance that hosts are discovered at once, and that a cell gets another URL of its database.
+DISCOVERS, RESPELLED = 0.5, 0.5
 QUOTAS = (0, 1, 2, 3, 20)
 QUOTA = f'/os-quota-sets/{caller_module.PROJECT}'
 # The chance that a program for maintenance is killed, and after how many of its commits.
@@ -184,21 +186,28 @@ class Administrator:
 
     def unmap_host(self, what):
         """Delete the mappings of the hosts of a cell, as soon as a server is about to be built."""
-        self._await_build()
+        self._await_work()
         cell = self.rng.choice(self._cloud.places.cell_names)
         for host in self._cloud.places.hosts(cell):
             if maintenance.unmap_host(self._cloud, cell, host) == 0:
                 self._ledger.count(what)
+        if self.rng.random() < DISCOVERS:
+            self._ledger.count('discover hosts')
+            maintenance.discover_hosts(self._cloud)
 
     def replace_cell(self, what):
-        """Delete the mapping of a cell that has no server, and map it again after a while."""
-        self._await_build()
-        for cell in self._cloud.places.cell_names:
-            if maintenance.unmap_cell(self._cloud, cell) == 0:
-                self._ledger.count(what)
-                kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
-                maintenance.map_cell(self._cloud, cell)
-                return
+        """Delete the mapping of a cell once it has no server, and map it again after a while."""
+        self._await_work()
+        cells = self.rng.sample(self._cloud.places.cell_names, len(self._cloud.places.cell_names))
+        for _ in range(LOOKS):
+            for cell in cells:
+                if maintenance.unmap_cell(self._cloud, cell) == 0:
+                    self._ledger.count(what)
+                    kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
+                    spelled = self.rng.random() < RESPELLED
+                    maintenance.map_cell(self._cloud, cell, respelled=spelled)
+                    return
+            kernel.current().sleep(LOOK_S)
 
     def disable_cell(self, what):
         """Keep the scheduler from choosing hosts of a cell, for a while."""
@@ -208,11 +217,11 @@ class Administrator:
         kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
         maintenance.enable_cell(self._cloud, cell, True)
 
-    def _await_build(self):
-        """Wait a while until a server is about to be built."""
+    def _await_work(self):
+        """Wait a while until a server is about to be built or to move."""
         for _ in range(LOOKS):
             code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
-            if any(each['status'] == 'BUILD' for each in found.get('servers', ())):
+            if any(each['status'] == 'BUILD' or each[TASK] for each in found.get('servers', ())):
                 return
             kernel.current().sleep(LOOK_S)
 

@@ -9,21 +9,27 @@ from tests.sim.world import places
 
 # Hosts are discovered every few seconds.
 DISCOVERING = places.merged(
-    ingredients.HASTY, {'scheduler': {'discover_hosts_in_cells_interval': 5}}
+    ingredients.ASLEEP, {'scheduler': {'discover_hosts_in_cells_interval': 5}}
 )
+CROSSINGS = ('migrate', 'cross', 'confirm', 'revert')
 
 
 def mappings(rng):
-    """Mappings of hosts and cells that are deleted and made again while servers are built."""
+    """Mappings of hosts and cells that are deleted and made again while servers come and move."""
     return plan.Plan(
         clients=3,
-        servers=3,
+        servers=rng.choice((1, 3)),
         creates=0.7,
-        deletes=0.5,
-        minutes=0.5,
+        deletes=rng.choice((0.2, 0.5)),
+        minutes=0.7,
         pause_s=0.7,
-        # Moves between cells that are replaced are left to later work.
-        operations=frozenset(('delete',)),
+        operations=frozenset(
+            rng.choice(((), ingredients.MOVES, CROSSINGS, ingredients.SHELVES, ('evacuate',)))
+        )
+        | {'delete'},
+        hosts_off=rng.choice((0, 0, 1)),
+        # Their servers can be evacuated.
+        off_s=(25, 60),
         administration=administrators.OF_MAPPINGS,
         outside_s=rng.choice((0.5, 1.5)),
         rates={'begin': {'slow': rng.choice((0.0, 0.02))}},

@@ -387,7 +387,7 @@ LATER = (
     ('refused releases', 10, neighbours.RELEASES),
     ('uploads', 10, neighbours.UPLOADS),
     ('unheard', 10, operators.UNHEARD),
-    ('mappings', 10, operators.MAPPINGS),
+    ('mappings', 3, operators.MAPPINGS),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

@@ -45,10 +45,18 @@ def unmap_cell(cloud, cell):
     return _run(cloud, cells.delete_cell, arguments)
 
 
-def map_cell(cloud, cell):
-    """Map a cell, and its hosts."""
-    arguments = {'name': cell, 'disabled': False, 'verbose': False}
-    _run(cloud, cells.create_cell, {**arguments, **cloud.places.cell_urls(cell)})
+def map_cell(cloud, cell, *, respelled=False):
+    """Map a cell, and its hosts. respelled: whether its database gets another URL"""
+    arguments = {'name': cell, 'disabled': False, 'verbose': False, **cloud.places.cell_urls(cell)}
+    if respelled:
+        name = 'database_connection'
+        arguments[name] = arguments[name].replace('/cloud/db/', '/cloud/./db/')
+    _run(cloud, cells.create_cell, arguments)
+    discover_hosts(cloud)
+
+
+def discover_hosts(cloud):
+    """Map the hosts of all cells that are not mapped."""
     everything = {'cell_uuid': None, 'verbose': False, 'strict': False, 'by_service': False}
     _run(cloud, hosts.discover_hosts, everything)
 
