@@ -25,6 +25,7 @@ from nova_lite.api.servers import devices
 from nova_lite.clients import backups
 from nova_lite.clients import session
 from nova_lite.db import rows
+from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.states import transitions
@@ -169,9 +170,14 @@ def _base(req: request.Request, server: server_access.Server) -> session.Json | 
 
 
 def _is_going_on(connection: sa.Connection, row: rows.Row, request_id: str) -> bool:
-    """Return whether the action of a request has the server's task."""
+    """Return whether the action of a request has the server's task.
+
+    The task may be that of a later request: an administrator's reset of the server's state leaves
+    the actions of others open.
+    """
     is_over = actions.get(connection, row.uuid, request_id).finish_time is not None
-    return row.task_state in TASKS and not is_over
+    is_newest = action_lists.is_newest_copy(connection, row.uuid, request_id)
+    return row.task_state in TASKS and is_newest and not is_over
 
 
 def _require_begun(connection: sa.Connection, uuid: str, request_id: str) -> None:

@@ -106,13 +106,18 @@ def is_copying(connection: sa.Connection, uuid: str) -> bool:
     return bool(execute.value(connection, _COPYING, {'uuid': uuid}))
 
 
-def require_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> None:
-    """Raise StateChanged if an image of the server was requested after that of a request.
+def is_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> bool:
+    """Return whether no image of the server was requested after that of a request.
 
-    That is possible if the state of the server was reset while its host made the image.
+    Another may be requested if the state of the server was reset while its image was made.
     """
     values = {'uuid': uuid, 'request': request_id}
-    if execute.value(connection, _COPIED_AGAIN, values) is not None:
+    return execute.value(connection, _COPIED_AGAIN, values) is None
+
+
+def require_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> None:
+    """Raise StateChanged if an image of the server was requested after that of a request."""
+    if not is_newest_copy(connection, uuid, request_id):
         detail = 'another image of it was requested'
         raise exception.StateChanged(what='Instance', key=uuid, detail=detail)
 

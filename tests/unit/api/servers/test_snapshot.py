@@ -3,6 +3,7 @@
 import json
 import urllib.parse
 
+from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import backups
@@ -174,6 +175,24 @@ class TestSlowImageService(base.Case):
         for fails, code in ((True, 503), (False, 409)):
             self.ask(reset, fails=fails, code=code)
             self.assertEqual('Error', self.begun().message)
+
+    def test_state_was_reset_and_another_action_has_begun(self):
+        """The reset leaves the older action open. The task is that of the newer one."""
+
+        def another(connection, uuid):
+            begun.append(actions.find_newest(connection, uuid).request_id)
+            instances.force(connection, uuid, {'task_state': None})
+            ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
+            actions.start(connection, ctxt, uuid, 'createImage')
+            instances.force(connection, uuid, {'task_state': 'image_snapshot_pending'})
+
+        for fails, code in ((True, 503), (False, 409)):
+            begun = []
+            self.ask(another, fails=fails, code=code)
+            self.assertEqual('image_snapshot_pending', self.api.row(self.uuid).task_state)
+            db = self.api.cell('cell1').db
+            self.assertEqual('Error', db.read(actions.get, self.uuid, begun[0]).message)
+            db.write(instances.force, self.uuid, {'task_state': None})
 
 
 class TestVolumes(base.Case):
