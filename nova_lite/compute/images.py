@@ -37,20 +37,12 @@ class SnapshotInterrupted(exception.Conflict):
     msg = 'Image %(image_id)s was deleted because another request changed the task of the server.'
 
 
-@dataclasses.dataclass(frozen=True)
-class _Action:
-    event: str
-    tasks: tuple[states.TaskState, ...]
-    during: Task
-    interrupts: bool = False
-
-
-SNAPSHOT = _Action(
+SNAPSHOT = power.Stage(
     power.SNAPSHOT_EVENT,
     tuple(dict.fromkeys((*transitions.SNAPSHOT.tasks, *transitions.BACKUP.tasks))),
     Task.IMAGE_SNAPSHOT,
 )
-UPLOAD = _Action(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)
+UPLOAD = power.Stage(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)
 
 
 def snapshot(

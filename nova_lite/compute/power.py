@@ -87,6 +87,16 @@ class Begun(Failing, typing.Protocol):
     def interrupts(self) -> bool: ...
 
 
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A stage of an action. during: the task state that the server gets"""
+
+    event: str
+    tasks: tuple[states.TaskState, ...]
+    during: states.TaskState
+    interrupts: bool = False
+
+
 class Started(typing.NamedTuple):
     """An action whose event has begun. shares: those of the server"""
 
@@ -123,8 +133,13 @@ ACTIONS = {
     'unrescue': Action('compute_unrescue_instance', Do.UNRESCUE, transitions.UNRESCUE),
     'set_admin_password': Action('compute_set_admin_password', None, transitions.CHANGE_PASSWORD),
 }
-
-
+HARD = ACTIONS['reboot_hard']
+# A soft reboot that is about to become a hard one.
+HARDENING = Stage(
+    HARD.event,
+    (*transitions.REBOOT_SOFT.tasks, *transitions.REBOOT_HARD.tasks),
+    transitions.REBOOT_HARD.tasks[0],
+)
 # The events of work that an interrupting action may end.
 EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
 
@@ -142,16 +157,19 @@ def act(
 
     start: method of the driver, for actions that are more than a change of power
     """
-    action = ACTIONS[name]
+    action, node = ACTIONS[name], site.node_of(host, instance)
     started = yield from begin(site, ctxt, host, instance.uuid, action)
+    if started and name == 'reboot_soft' and _must_be_hard(site, node, instance.uuid):
+        # Recorded first, so that this process or the next goes on with the hard reboot.
+        started = yield from begin(site, ctxt, host, instance.uuid, HARDENING)
+        name, action = 'reboot_hard', HARD
     if started is None:
         return
-    node = site.node_of(host, instance)
+    power = action.power
     mounted = mounts.Mounts(site, ctxt, host, node=node, uuid=instance.uuid, shares=started.shares)
-    power = _possible(site, node, instance.uuid, action.power)
     try:
         yield from mounted.before(power)
-        if start is None or power is model.PowerAction.HARD_REBOOT:
+        if start is None:
             start = yield from _starting(site, ctxt, host, mounted=mounted, name=name, power=power)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')
         job = yield from guest_work.ended(job)
@@ -181,18 +199,13 @@ def act(
         LOG.info('Server %s: %s done', instance.uuid, name)
 
 
-def _possible(
-    site: site.Site, node: str, uuid: str, power: model.PowerAction | None
-) -> model.PowerAction | None:
-    """Return HARD_REBOOT for a soft reboot of a guest that does not run, as nova, else `power`."""
-    if power is not model.PowerAction.SOFT_REBOOT:
-        return power
+def _must_be_hard(site: site.Site, node: str, uuid: str) -> bool:
+    """Return whether a guest does not run, so that a reboot of it is a hard one, as in nova."""
     try:
         guest = site.driver.get_guest(node, uuid)
     except (exception.GuestNotFound, exception.Unavailable):
-        return power  # The reboot will fail with this error.
-    is_running = guest.power_state is states.PowerState.RUNNING
-    return power if is_running else model.PowerAction.HARD_REBOOT
+        return False  # The reboot will fail with this error.
+    return guest.power_state is not states.PowerState.RUNNING
 
 
 def _starting(

@@ -230,6 +230,14 @@ class TestHardReboot(Base):
         (disk,) = self.cell.driver.get_guest('host-1', self.uuid).spec.devices
         self.assertEqual('root', disk.id)
 
+    def test_root_disk_is_attached_again_in_a_soft_reboot(self):
+        """The guest is off, so the reboot becomes a hard one."""
+        self.act('stop')
+        self.root()
+        self.cell.db.write(instances.force, self.uuid, {'vm_state': 'active'})
+        self.act('reboot_soft')
+        self.check_root('reboot_soft')
+
     def test_root_disk_is_attached_again_once(self):
         """The host was killed before it recorded or completed the new attachment."""
         self.root()

@@ -1,19 +1,69 @@
 """Reboots and rescues of guests that others have changed, or whose image is gone."""
 
+from nova_lite import exception
 from nova_lite.db.cell import instances
 from tests.unit.compute import test_power
+from tests.unit.compute import test_resume
 
 RUNNING = test_power.RUNNING
 
 
 class TestSoftReboot(test_power.Base):
-    def test_of_a_guest_that_is_off(self):
-        """After os-resetState the record says that a stopped server is active."""
+    """Of a guest that is off: after os-resetState the record says that its server is active."""
+
+    def setUp(self):
+        super().setUp()
         self.act('stop')
         self.cell.db.write(instances.force, self.uuid, {'vm_state': 'active'})
+
+    def test_becomes_a_hard_one(self):
         self.act('reboot_soft')
         self.check('reboot_soft')
         self.assertEqual({self.uuid: [('host-1', 'resident', RUNNING)]}, self.cell.guests())
+
+    def test_reply_to_that_is_lost(self):
+        ctxt = self.ask('reboot_soft')
+        started, self.calls = self.cell.conductor.action_started, []
+
+        def lose(*args, **kwargs):
+            self.calls.append(started(*args, **kwargs))
+            if len(self.calls) == 2:
+                raise exception.Unavailable(service='conductor', reason='test')
+            return self.calls[-1]
+
+        lose.__name__ = 'action_started'
+        self.cell.conductor.action_started = lose
+        self.send('reboot_soft', ctxt)
+        self.cell.run_dry()
+        self.check('reboot_soft')
+        self.assertEqual(3, len(self.calls))
+
+
+class TestKilledReboot(test_resume.Base):
+    """The process is killed in a soft reboot that has become a hard one."""
+
+    def test_is_not_done_twice(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'stop', 'powering-off')
+        self.cell.compute.stop_instance(ctxt, 'host-1', self.cell.instance(uuid))
+        self.cell.db.write(instances.force, uuid, {'vm_state': 'active'})
+        ctxt = self.cell.ask(uuid, 'reboot', 'rebooting')
+        self.die_at('conductor', 'action_finished', after=False)
+        self.assertRaises(
+            test_resume.Killed,
+            self.cell.compute.reboot_instance,
+            ctxt,
+            'host-1',
+            self.cell.instance(uuid),
+            'SOFT',
+        )
+        booted = self.started_at(uuid)
+        self.restart()
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual(booted, self.started_at(uuid))
+
+    def started_at(self, uuid):
+        return self.cell.driver.get_guest('host-1', uuid).started_at
 
 
 class TestRescue(test_power.Base):
