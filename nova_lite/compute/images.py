@@ -162,22 +162,29 @@ def _cache(site: site.Site, ctxt: context.RequestContext, host: str, image_id: s
     return 'cached' if any(each['fetched'] for each in found) else 'existing'
 
 
-def rescue(site: site.Site, ctxt: context.RequestContext, spec: model.GuestSpec) -> power.Start:
-    """Return the method that starts a guest from its rescue image, which it may have to download.
+def check_rescue(
+    site: site.Site, ctxt: context.RequestContext, node: str, spec: model.GuestSpec
+) -> guest_work.Work[None]:
+    """Raise RescueImageNotRead if the image that a guest is to be rescued from cannot be read.
 
-    The method raises RescueImageNotRead. The guest is unchanged then.
+    A rescue that has begun before a restart does not need the image any more.
     """
+    if spec.image_id is None or _is_being_rescued(site, node, spec.uuid):
+        return
+    try:
+        yield from guest_work.persist(site.image.get, ctxt, spec.image_id)
+    except exception.NovaLiteError as error:
+        raise power.RescueImageNotRead(reason=error.message) from error
 
-    def start(node: str, uuid: str, *, key: str) -> model.Job:
-        try:
-            if spec.image_id is not None:
-                site.image.get(ctxt, spec.image_id)
-        except exception.NovaLiteError as error:
-            raise power.RescueImageNotRead(reason=error.message) from error
-        action = model.PowerAction.RESCUE
-        return site.driver.change_power(node, uuid, action=action, spec=spec, key=key)
 
-    return start
+def _is_being_rescued(site: site.Site, node: str, uuid: str) -> bool:
+    """Return whether a guest runs from its rescue image, or a job of its node starts it so."""
+    # A job may end between the two questions.
+    jobs = site.driver.list_jobs(node, uuid)
+    return (
+        any(job.verb is model.Verb.RESCUE for job in jobs)
+        or site.driver.get_guest(node, uuid).rescued
+    )
 
 
 def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -> bool:

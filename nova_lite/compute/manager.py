@@ -8,6 +8,7 @@ stopped. Source: reference/nova/cells-and-rpc 4.1.
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import functools
 import typing
 
 from oslo_config import cfg
@@ -233,9 +234,12 @@ class ComputeManager:
         host: str,
         instance: objects.Instance,
         name: str,
-        start: power.Start | None = None,
     ) -> None:
-        work = power.act(self.site, ctxt, host, instance, name=name, start=start)
+        self._run(host, instance, name, power.act(self.site, ctxt, host, instance, name=name))
+
+    def _run(
+        self, host: str, instance: objects.Instance, name: str, work: guest_work.Work[None]
+    ) -> None:
         interrupts = power.ACTIONS[name].interrupts
         self.site.jobs.run((host, instance.uuid), work, interrupts=interrupts)
 
@@ -262,8 +266,14 @@ class ComputeManager:
         rescue_image_ref: str | None,
     ) -> None:
         spec = guests.spec_of(self.conf, instance, image_id=rescue_image_ref)
-        spec = self.site.claims.keep_nodes(self.site.node_of(host, instance), spec)
-        self._act(ctxt, host, instance, 'rescue', images.rescue(self.site, ctxt, spec))
+        node = self.site.node_of(host, instance)
+        spec = self.site.claims.keep_nodes(node, spec)
+        check = images.check_rescue(self.site, ctxt, node, spec)
+        start = functools.partial(
+            self.site.driver.change_power, action=model.PowerAction.RESCUE, spec=spec
+        )
+        work = power.act(self.site, ctxt, host, instance, name='rescue', check=check, start=start)
+        self._run(host, instance, 'rescue', work)
 
     unrescue_instance = _power('unrescue')
 

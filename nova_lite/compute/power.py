@@ -151,10 +151,12 @@ def act(
     instance: objects.Instance,
     *,
     name: str,
+    check: guest_work.Work[None] | None = None,
     start: Start | None = None,
 ) -> guest_work.Work[None]:
     """Do an action of `ACTIONS` to a server's guest; work for `guest_work`.
 
+    check: work that raises an error if the guest must stay as it is
     start: method of the driver, for actions that are more than a change of power
     """
     action, node = ACTIONS[name], site.node_of(host, instance)
@@ -169,6 +171,8 @@ def act(
     mounted = mounts.Mounts(site, ctxt, host, node=node, uuid=instance.uuid, shares=started.shares)
     try:
         yield from mounted.before(power)
+        if check is not None:
+            yield from check
         if start is None:
             start = yield from _starting(site, ctxt, host, mounted=mounted, name=name, power=power)
         job = start(node, instance.uuid, key=f'{ctxt.request_id}/{name}')

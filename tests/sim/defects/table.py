@@ -261,11 +261,6 @@ DEFECTS = (
         'devices',
         (
             (
-                'compute/power.py',
-                'if start is None or power is model.PowerAction.HARD_REBOOT:',
-                'if start is None:',
-            ),
-            (
                 'compute/manager.py',
                 "self._act(ctxt, host, instance, f'reboot_{reboot_type.lower()}')",
                 'found = self.site.conductor.instance_records(\n'
@@ -278,7 +273,9 @@ DEFECTS = (
                 '        start = functools.partial(\n'
                 '            self.site.driver.change_power, action=power.ACTIONS[name].power, spec=spec\n'
                 '        )\n'
-                "        self._act(ctxt, host, instance, name, start if 'hard' in name else None)",
+                "        start = start if 'hard' in name else None\n"
+                '        work = power.act(self.site, ctxt, host, instance, name=name, start=start)\n'
+                '        self._run(host, instance, name, work)',
             ),
             # What a later release does about reboots that began before a detachment ended.
             (

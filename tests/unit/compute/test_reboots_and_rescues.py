@@ -1,11 +1,18 @@
 """Reboots and rescues of guests that others have changed, or whose image is gone."""
 
+import testscenarios
+
 from nova_lite import exception
 from nova_lite.db.cell import instances
+from nova_lite.virt.sim import profile
+from tests.fixtures import clock
 from tests.unit.compute import test_power
 from tests.unit.compute import test_resume
 
 RUNNING = test_power.RUNNING
+
+
+AWAY = exception.Unavailable(service='image', reason='test')
 
 
 class TestSoftReboot(test_power.Base):
@@ -87,3 +94,57 @@ class TestRescue(test_power.Base):
         self.assertEqual(('active', None), (row.vm_state, row.task_state))
         self.assertEqual({self.uuid: [('host-1', 'resident', RUNNING)]}, self.cell.guests())
         self.assertIn(('compute_rescue_instance', 'host-1', 'Error'), self.cell.events(self.uuid))
+
+    def test_unanswered_read_of_the_image(self):
+        """The read is repeated."""
+        ctxt = self.ask('rescue')
+        self.cell.image.fail('get', AWAY, times=1)
+        self.send('rescue', ctxt)
+        self.cell.run_dry()
+        self.check('rescue')
+
+
+class KilledRescue(testscenarios.WithScenarios, test_resume.Base):
+    """The process is killed, and the image cannot be read when the rescue is resumed."""
+
+    scenarios = [
+        ('away', {'spoil': lambda image: image.fail('get', AWAY, times=9)}),
+        ('deleted', {'spoil': lambda image: image.images.pop('image')}),
+    ]
+
+    def setUp(self):
+        self.clock = self.useFixture(clock.ManualClock())
+        super().setUp()
+        self.uuid = self.cell.boot()
+        self.cell.image.add_image('image', status='active')
+        noted = {'system_metadata': {'rescue_image_ref': 'image'}}
+        self.cell.db.write(instances.update, self.uuid, noted)
+
+    def rescue(self):
+        ctxt = self.cell.ask(self.uuid, 'rescue', 'rescuing')
+        instance = self.cell.instance(self.uuid)
+        self.cell.compute.rescue_instance(ctxt, 'host-1', instance, 'image')
+
+    def resume(self):
+        self.spoil(self.cell.image)
+        self.restart()
+        self.clock.advance(10)
+        self.cell.run_dry()
+        self.assertTrue(self.cell.driver.get_guest('host-1', self.uuid).rescued)
+        self.assertEqual(('rescued', None, 'host-1'), self.cell.state(self.uuid))
+
+
+class TestRescueKilledAtItsEnd(KilledRescue):
+    def test_ends_well(self):
+        self.die_at('conductor', 'action_finished', after=False)
+        self.assertRaises(test_resume.Killed, self.rescue)
+        self.resume()
+
+
+class TestRescueKilledInItsJob(KilledRescue):
+    profile = profile.parse('extends: instant\nhosts:\n  - {delays: {rescue: 10}}\n')
+
+    def test_ends_well(self):
+        self.rescue()
+        self.assertEqual('rescuing', self.cell.state(self.uuid)[1])
+        self.resume()
