@@ -298,62 +298,6 @@ def _is_deleting(
     return actions.has_begun(connection, row.uuid, ctxt.request_id, event, host)
 
 
-def change_block_devices(
-    connection: sa.Connection,
-    ctxt: context.RequestContext,
-    host: str,
-    instance_uuid: str,
-    block_devices: Iterable[methods.Json],
-    gone: Iterable[str],
-) -> bool:
-    """Store changed block devices of a server and delete those `gone`. Return whether all were.
-
-    Its host builds it, or reboots it and has attached its root disk again. A late message must not
-    replace what was recorded after it was sent.
-    """
-    row = instances.held(connection, instance_uuid)
-    if row is None or row.host != host or not _may_change_devices(row):
-        LOG.info(
-            'Host %s does not build or reboot server %s; keeping its devices', host, instance_uuid
-        )
-        return False
-    done = [_change_device(connection, dict(each)) for each in block_devices]
-    for device in gone:
-        children.destroy_block_device(connection, device)
-    return all(done)
-
-
-def _change_device(connection: sa.Connection, values: methods.Json) -> bool:
-    """Change a block device. Return False if it has another attachment than the host expects."""
-    uuid = values['uuid']
-    if methods.FORMER not in values:
-        children.update_block_device(connection, uuid, values)
-        return True
-    # The message is repeated until it is answered.
-    known = {values.pop(methods.FORMER), values['attachment_id']}
-    return any(children.change_attachment(connection, uuid, each, values) for each in known)
-
-
-def _may_change_devices(row: rows.Row) -> bool:
-    building = row.vm_state == states.VmState.BUILDING
-    return building or row.task_state in transitions.REBOOT_HARD.tasks
-
-
-def change_shares(
-    connection: sa.Connection,
-    ctxt: context.RequestContext,
-    host: str,
-    instance_uuid: str,
-    statuses: dict[str, str],
-) -> None:
-    """Store the statuses of shares of a server that is still on the host."""
-    row = instances.held(connection, instance_uuid)
-    if row is None or row.host != host:
-        LOG.info('Server %s is not on host %s; not changing its shares', instance_uuid, host)
-        return
-    shares.report(connection, instance_uuid, statuses)
-
-
 def note_power(
     connection: sa.Connection, ctxt: context.RequestContext, found: Iterable[methods.Json]
 ) -> None:

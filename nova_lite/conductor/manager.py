@@ -19,6 +19,7 @@ from nova_lite.clients import client_set
 from nova_lite.conductor import action_reports
 from nova_lite.conductor import audit
 from nova_lite.conductor import build_reports
+from nova_lite.conductor import device_reports
 from nova_lite.conductor import evacuation_reports
 from nova_lite.conductor import host_reports
 from nova_lite.conductor import late_builds
@@ -238,12 +239,12 @@ class CellConductor:
     action_failed = _report(action_reports.fail)
     delete_started = _report(action_reports.start_delete)
     instance_deleted = _report(action_reports.end)
-    update_block_devices = _report(action_reports.change_block_devices)
+    update_block_devices = _report(device_reports.change_block_devices)
 
     def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)
 
-    update_shares = _report(action_reports.change_shares)
+    update_shares = _report(device_reports.change_shares)
 
     def instance_records(
         self, ctxt: context.RequestContext, host: str, instance_uuid: str

@@ -106,6 +106,25 @@ class RebootTest(ResetCase):
         self.reboot()
         self.assertEqual([], self.own())
 
+    def test_reset_after_it_was_recorded(self):
+        """The reply to the record is lost, and the host repeats the message after the reset."""
+        record = self.cell.conductor.update_block_devices
+        replies = []
+
+        def lose(*args, **kwargs):
+            replies.append(record(*args, **kwargs))
+            if len(replies) == 1:
+                self.reset()
+                raise exception.Unavailable(service='conductor', reason='test')
+            return replies[-1]
+
+        lose.__name__ = 'update_block_devices'
+        self.cell.conductor.update_block_devices = lose
+        self.reboot()
+        self.cell.run_dry()
+        self.assertEqual([True, True], replies)
+        self.assertEqual([self.root().attachment_id], self.own())
+
     def test_node_cannot_connect(self):
         self.cell.driver.can_connect_volume = lambda node, info: False
         self.reboot()
