@@ -103,14 +103,16 @@ def _fill(
 ) -> guest_work.Work[bool]:
     """Copy and upload the disk, if the image is empty. Return False if the task has ended."""
     deadline = runtime.monotonic() + uploads.TIMEOUT_S
-    while (status := site.image.get(ctxt, image_id)['status']) in UNDER_WAY:
-        # A restart has interrupted an upload: the image service is about to drop it.
-        if runtime.monotonic() > deadline:
-            break
+    uuid = instance.uuid
+    status = yield from _first_status(site, ctxt, host, uuid, image_id=image_id)
+    # A restart has interrupted an upload: the image service is about to drop it.
+    while status in UNDER_WAY and runtime.monotonic() <= deadline:
         yield guest_work.Pause(uploads.POLL_S)
+        status = site.image.get(ctxt, image_id)['status']
+    if status is None:
+        return False
     if status == 'active':
         return True
-    uuid = instance.uuid
     node = site.node_of(host, instance)
     job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
     job = yield from guest_work.ended(job)
@@ -120,6 +122,22 @@ def _fill(
     site.image.update(ctxt, image_id, values=formats)
     site.image.upload(ctxt, image_id, site.driver.read_snapshot(job.id))
     return True
+
+
+def _first_status(
+    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, image_id: str
+) -> guest_work.Work[str | None]:
+    """Return the status of the image, or None if the task has ended. Raise ImageNotFound.
+
+    The API may be creating the image. It refuses the request if the host has begun the upload by
+    then, so an image that does not exist after that will not be needed.
+    """
+    try:
+        return str(site.image.get(ctxt, image_id)['status'])
+    except exception.ImageNotFound:
+        if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
+            return None
+    return str(site.image.get(ctxt, image_id)['status'])
 
 
 def _rotate(

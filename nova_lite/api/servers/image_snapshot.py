@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.api import links
 from nova_lite.api import operation
 from nova_lite.api import quota
@@ -181,9 +182,14 @@ def _is_going_on(connection: sa.Connection, row: rows.Row, request_id: str) -> b
 
 
 def _require_begun(connection: sa.Connection, uuid: str, request_id: str) -> None:
-    """Raise StateChanged if the action has ended, so that nothing fills its new image."""
+    """Raise StateChanged if nothing fills the new image of the action.
+
+    The action may have ended. Or its host, which takes up an action that is idle for long, has
+    begun the upload: the host may have found no image, and is about to end the action.
+    """
     row = instances.get(connection, uuid)
-    if not _is_going_on(connection, row, request_id):
+    is_going_on = _is_going_on(connection, row, request_id)
+    if not is_going_on or row.task_state == states.TaskState.IMAGE_UPLOADING:
         state = f'task_state is {row.task_state}'
         raise exception.StateChanged(what='Instance', key=uuid, detail=state)
 

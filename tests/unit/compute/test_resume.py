@@ -361,6 +361,31 @@ class TestSnapshot(Base):
         self.assertEqual({}, self.cell.image.images)
         self.assertIn('is not available', self.cell.fault(self.uuid))
 
+    def test_image_that_is_created_meanwhile(self):
+        """The API has created it before the host ended the action: its request is accepted."""
+        find = self.cell.image.get
+
+        def miss(ctxt, image_id):
+            self.cell.image.get = find
+            try:
+                return find(ctxt, image_id)
+            finally:
+                self.cell.image.add_image(IMAGE)
+
+        self.cell.image.get = miss
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        self.cell.compute.snapshot_instance(ctxt, 'host-1', self.cell.instance(uuid), IMAGE)
+        self.assertEqual('active', self.cell.image.images[IMAGE]['status'])
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_image_that_does_not_exist(self):
+        uuid = self.cell.boot()
+        ctxt = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')
+        self.cell.compute.snapshot_instance(ctxt, 'host-1', self.cell.instance(uuid), IMAGE)
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+        self.assertEqual({}, self.cell.image.images)
+
     def test_image_of_a_message_after_the_deletion_goes(self):
         uuid = self.cell.boot()
         asked = self.cell.ask(uuid, 'createImage', 'image_snapshot_pending')

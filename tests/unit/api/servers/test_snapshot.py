@@ -168,6 +168,15 @@ class TestSlowImageService(base.Case):
         self.assertEqual('Error', self.begun().message)
         self.assertIsNone(self.api.row(self.uuid).task_state)
 
+    def test_host_uploads(self):
+        """It may have found no image before, and end the action later."""
+
+        def upload(connection, uuid):
+            instances.force(connection, uuid, {'task_state': 'image_uploading'})
+
+        self.ask(upload, fails=False, code=409)
+        self.assertIsNone(self.api.row(self.uuid).task_state)
+
     def test_state_was_reset(self):
         def reset(connection, uuid):
             instances.force(connection, uuid, {'task_state': None})
