@@ -133,10 +133,9 @@ ACTIONS = {
     'unrescue': Action('compute_unrescue_instance', Do.UNRESCUE, transitions.UNRESCUE),
     'set_admin_password': Action('compute_set_admin_password', None, transitions.CHANGE_PASSWORD),
 }
-HARD = ACTIONS['reboot_hard']
 # A soft reboot that is about to become a hard one.
 HARDENING = Stage(
-    HARD.event,
+    ACTIONS['reboot_hard'].event,
     (*transitions.REBOOT_SOFT.tasks, *transitions.REBOOT_HARD.tasks),
     transitions.REBOOT_HARD.tasks[0],
 )
@@ -159,14 +158,11 @@ def act(
     check: work that raises an error if the guest must stay as it is
     start: method of the driver, for actions that are more than a change of power
     """
-    action, node = ACTIONS[name], site.node_of(host, instance)
-    started = yield from begin(site, ctxt, host, instance.uuid, action)
-    if started and name == 'reboot_soft' and _must_be_hard(site, node, instance.uuid):
-        # Recorded first, so that this process or the next goes on with the hard reboot.
-        started = yield from begin(site, ctxt, host, instance.uuid, HARDENING)
-        name, action = 'reboot_hard', HARD
+    node = site.node_of(host, instance)
+    name, started = yield from _begin(site, ctxt, host, instance.uuid, node=node, name=name)
     if started is None:
         return
+    action = ACTIONS[name]
     power = action.power
     mounted = mounts.Mounts(site, ctxt, host, node=node, uuid=instance.uuid, shares=started.shares)
     try:
@@ -180,12 +176,8 @@ def act(
         yield from mounted.after(power)
     except exception.NovaLiteError as error:
         LOG.warning('%s of server %s failed: %s', name, instance.uuid, error)
-        changes = left_behind(site, node, instance.uuid, action)
-        if isinstance(error, mounts.ShareNotMounted):
-            changes['vm_state'] = Vm.ERROR
-        elif isinstance(error, RescueImageNotRead):
-            changes.pop('vm_state')
         yield from mounted.after_failure()
+        changes = _after_failure(site, mounted, action, error)
         yield from fail(site, ctxt, host, instance.uuid, action, error=error, changes=changes)
         return
     changes = {'power_state': job.result['power_state']}
@@ -201,6 +193,31 @@ def act(
     )
     if done:
         LOG.info('Server %s: %s done', instance.uuid, name)
+
+
+def _begin(
+    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, node: str, name: str
+) -> guest_work.Work[tuple[str, Started | None]]:
+    """Begin an action. Return (name, result of `begin`). A soft reboot may become a hard one.
+
+    That is recorded first, so that a restart resumes the hard reboot.
+    """
+    started = yield from begin(site, ctxt, host, uuid, ACTIONS[name])
+    if started is None or name != 'reboot_soft' or not _must_be_hard(site, node, uuid):
+        return name, started
+    return 'reboot_hard', (yield from begin(site, ctxt, host, uuid, HARDENING))
+
+
+def _after_failure(
+    site: site.Site, mounted: mounts.Mounts, action: Action, error: exception.NovaLiteError
+) -> model.Json:
+    """Return the changes of the record after an action of `act` has failed."""
+    changes = left_behind(site, mounted.node, mounted.uuid, action)
+    if isinstance(error, mounts.ShareNotMounted):
+        changes['vm_state'] = Vm.ERROR
+    elif isinstance(error, RescueImageNotRead):
+        changes.pop('vm_state')
+    return changes
 
 
 def _must_be_hard(site: site.Site, node: str, uuid: str) -> bool:
