@@ -1,7 +1,8 @@
 """Rules of quotas by the unified limits of Keystone ([quota]driver).
 
 Only servers and resource classes have limits of projects. The limits are read before a transaction
-begins, once for a request. Servers, vCPUs and memory are counted with the server that is added;
+begins, once for a request. Servers, vCPUs and memory are counted with the server that is added,
+without the pinned CPUs, which the stored requests of the servers tell;
 other resource classes, such as PCPU, are counted by placement, which knows them some moments later.
 """
 
@@ -11,13 +12,18 @@ import math
 import re
 
 from oslo_config import cfg
+from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite.api import quota_rules
 from nova_lite.api import request
 from nova_lite.conf import quota as options
+from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
+from nova_lite.lifecycle.guests import constraints
 
+LOG = log.getLogger(__name__)
 CLASS = 'class:'
 VCPU, PCPU, MEMORY_MB = 'VCPU', 'PCPU', 'MEMORY_MB'
 # {our name: that in Keystone}; limits of projects count for the first three.
@@ -34,6 +40,7 @@ NAMES = {
     'server_group_members': 'server_group_members',
 }
 OF_PROJECTS = ('servers', CLASS)
+Size = quota_rules.Size
 AMOUNT = re.compile(r'resources([^:]*):([A-Z0-9_]+)')
 
 
@@ -48,7 +55,7 @@ class KeystoneRules(quota_rules.Rules):
     """The limits of a project in Keystone.
 
     registered: {resource: default limit}; own: {resource: limit} of the project
-    used: {resource class: amount that the project uses}; its PCPU are no vCPUs
+    used: {resource class: amount that the project uses}
     """
 
     def __init__(
@@ -63,7 +70,6 @@ class KeystoneRules(quota_rules.Rules):
         super().__init__(conf)
         self._registered, self._own, self._used = registered, own, used
         self._project_id = project_id
-        self._vcpus: int | None = None
         self._strategy = conf.quota.unified_limits_resource_strategy
         self._listed = frozenset(conf.quota.unified_limits_resource_list)
 
@@ -78,11 +84,7 @@ class KeystoneRules(quota_rules.Rules):
     def scopes(
         self, connection: sa.Connection, project_id: str, user_id: str
     ) -> list[quota_rules.Scope]:
-        """Return the limits of the project, with room for its pinned CPUs among its vCPUs."""
-        found = self.limits(connection, project_id)
-        if found['cores'] >= 0:
-            found['cores'] += self._used.get(PCPU, 0)
-        return [(found, None)]
+        return [(self.limits(connection, project_id), None)]
 
     def refusal(self, excesses: Sequence[quota_rules.Excess]) -> exception.OverQuota:
         """Return the error in the words of oslo.limit."""
@@ -101,7 +103,6 @@ class KeystoneRules(quota_rules.Rules):
         boots_from_volume: bool = False,
     ) -> int:
         amounts = _amounts_of(flavor, guest, boots_from_volume=boots_from_volume)
-        self._vcpus = amounts[VCPU]
         allowed, excesses = wanted, []
         for name, amount in amounts.items():
             limit = self._limit(CLASS + name)
@@ -116,19 +117,27 @@ class KeystoneRules(quota_rules.Rules):
             raise self.refusal(excesses)
         return allowed
 
-    def counted_vcpus(self, vcpus: int) -> int:
-        return vcpus if self._vcpus is None else self._vcpus
+    def size_of(self, flavor: quota_rules.Flavor, properties: quota_rules.Flavor) -> Size:
+        return {'vcpus': _vcpus_of(flavor, properties), 'memory_mb': flavor['memory_mb']}
+
+    def uncounted(self, connection: sa.Connection, project_id: str) -> int:
+        if self._limit(CLASS + VCPU) < 0:
+            return 0
+        found = instance_mappings.with_special_cpus(connection, project_id)
+        return sum(_uncounted(row)[1] for row in found)
+
+    def uncounted_of(self, connection: sa.Connection, uuid: str) -> tuple[int, int]:
+        found = instance_mappings.special_cpus(connection, uuid)
+        return (0, 0) if found is None else _uncounted(found)
 
     def require_settable(self) -> None:
         raise SetInKeystone()
 
     def _words(self, excess: quota_rules.Excess) -> str:
-        name, used, limit = NAMES.get(excess.resource, excess.resource), excess.used, excess.limit
-        if excess.resource == 'cores':
-            used, limit = (value - self._used.get(PCPU, 0) for value in (used, limit))
+        name = NAMES.get(excess.resource, excess.resource)
         return (
-            f'Resource {name} is over limit of {limit} due to current usage {max(used, 0)} and '
-            f'delta {excess.requested}'
+            f'Resource {name} is over limit of {excess.limit} due to current usage {excess.used} '
+            f'and delta {excess.requested}'
         )
 
     def _default(self, name: str) -> int:
@@ -156,6 +165,31 @@ def of(req: request.Request, project_id: str) -> KeystoneRules:
         own=client.of_project(req.ctxt, project_id) if project_id else {},
         used=req.app.placement.project_usages(req.ctxt, project_id) if project_id else {},
     )
+
+
+def _uncounted(row: rows.Row) -> tuple[int, int]:
+    """Return how many vCPUs of a server do not count, see Rules.uncounted_of."""
+    properties = (row.spec.get('image') or {}).get('properties') or {}
+    own = _vcpus_of(row.spec['flavor'], properties)
+    if row.saga_vcpus is None:
+        return row.vcpus - own, row.vcpus - own
+    # A revert does not know the flavor here: its vCPUs count until it ends.
+    flavor = row.arguments.get('flavor')
+    of_saga = _vcpus_of(flavor, properties) if flavor else row.saga_vcpus
+    return row.vcpus - own, max(row.vcpus, row.saga_vcpus) - max(own, of_saga)
+
+
+def _vcpus_of(flavor: quota_rules.Flavor, properties: quota_rules.Flavor) -> int:
+    """Return how many vCPUs of a server are no CPUs of its own.
+
+    Those of a contradictory request all count; the check of the flavor refuses it.
+    """
+    try:
+        guest = constraints.of(constraints.Asked.of(flavor, properties))
+    except exception.NovaLiteError as error:
+        LOG.debug('All vCPUs of flavor %s count: %s', flavor['name'], error)
+        return int(flavor['vcpus'])
+    return _amounts_of(flavor, guest, boots_from_volume=False)[VCPU]
 
 
 def _amounts_of(

@@ -71,7 +71,7 @@ def admit(
     amounts = {'instances': 1, **{each: size[name] for each, name in SIZES.items()}}
     allowed = wanted
     for limit, user_id in found:
-        used = _used(connection, project_id, user_id)
+        used = _used(connection, by, project_id, user_id)
         fits = min(_room(limit[name], used[name], amounts[name], wanted) for name in COUNTED)
         allowed = min(allowed, fits)
         if allowed < least:
@@ -80,7 +80,7 @@ def admit(
 
 
 def size_of(flavor: Mapping[str, typing.Any]) -> dict[str, int]:
-    """Return {'vcpus', 'memory_mb'} of a flavor, as servers keep theirs."""
+    """Return {'vcpus', 'memory_mb'} of a flavor, as servers keep theirs; see `Rules.size_of`."""
     return {name: flavor[name] for name in SIZES.values()}
 
 
@@ -120,25 +120,29 @@ def _admit_growth(
     size_now = instance_mappings.counted(connection, server.uuid)
     if size_now is None:
         return
-    counted = {'vcpus': size_now['vcpus'], 'memory_mb': size_now['memory_mb']}
-    grown = {
-        resource: max(0, size[name] - getattr(mapping, name)) for resource, name in SIZES.items()
-    }
+    of_own, of_larger = by.uncounted_of(connection, server.uuid)
+    counted = {'vcpus': size_now['vcpus'] - of_larger, 'memory_mb': size_now['memory_mb']}
+    own = {'vcpus': mapping.vcpus - of_own, 'memory_mb': mapping.memory_mb}
+    grown = {resource: max(0, size[name] - own[name]) for resource, name in SIZES.items()}
     if not any(grown.values()):
         return
     for limit, user_id in found:
-        used = _used(connection, server.project_id, user_id)
+        used = _used(connection, by, server.project_id, user_id)
         # Without what a saga of this server adds, be it recorded already or not.
         for resource, name in SIZES.items():
-            used[resource] -= counted[name] - getattr(mapping, name)
+            used[resource] -= counted[name] - own[name]
         if any(_room(limit[name], used[name], more, 1) < 1 for name, more in grown.items()):
             raise _over(by, limit, used, {'instances': 0, **grown}, least=1)
 
 
-def _used(connection: sa.Connection, project_id: str, user_id: str | None) -> dict[str, int]:
+def _used(
+    connection: sa.Connection, by: quota_rules.Rules, project_id: str, user_id: str | None
+) -> dict[str, int]:
     """Return {resource: what counts} of a project, or of one user in it."""
     found = instance_mappings.usage(connection, project_id, user_id)
-    return dict(zip(COUNTED, found, strict=True))
+    used = dict(zip(COUNTED, found, strict=True))
+    used['cores'] -= by.uncounted(connection, project_id)
+    return used
 
 
 def _room(limit: int, used: int, size: int, wanted: int) -> int:

@@ -32,6 +32,7 @@ Limits: typing.TypeAlias = dict[str, int]
 # Limits by resource, and the user whose own limits they are; None for those of the project.
 Scope: typing.TypeAlias = tuple[Limits, str | None]
 Flavor: typing.TypeAlias = Mapping[str, typing.Any]
+Size: typing.TypeAlias = dict[str, int]
 Guest: typing.TypeAlias = constraints.Constraints
 
 
@@ -88,9 +89,20 @@ class Rules:
         """
         return wanted
 
-    def counted_vcpus(self, vcpus: int) -> int:
-        """Return how many of the vCPUs of a server count as cores. `admit` comes before."""
-        return vcpus
+    def size_of(self, flavor: Flavor, properties: Flavor) -> Size:
+        """Return what a server counts for. properties: those of its image"""
+        return {'vcpus': flavor['vcpus'], 'memory_mb': flavor['memory_mb']}
+
+    def uncounted(self, connection: sa.Connection, project_id: str) -> int:
+        """Return how many vCPUs of a project's servers do not count as cores."""
+        return 0
+
+    def uncounted_of(self, connection: sa.Connection, uuid: str) -> tuple[int, int]:
+        """Return how many vCPUs of one server do not count: of its size, and of the larger size.
+
+        The larger size is that which counts while the size changes.
+        """
+        return 0, 0
 
     def require_settable(self) -> None:
         """Raise Forbidden if limits cannot be set by requests of the compute API."""

@@ -11,7 +11,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.api import operation
-from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.policies import cold_moves as rules
@@ -81,7 +80,7 @@ def revert(req: request.Request, server: server_access.Server) -> None:
         kind=REVERT,
         guard=transitions.REVERT_RESIZE,
         status=Status.REVERTING,
-        size=quota.size_of(row.old_flavor),
+        flavor=row.old_flavor,
     )
 
 

@@ -118,7 +118,7 @@ def _check(
         least=asked.least,
         boots_from_volume=asked.boots_from_volume,
     )
-    most = _bound_count(req, asked, most)
+    most = _bound_count(req, asked, most, columns['image_properties'])
     unique_names.require(req, create_names.display_names(asked.name, most), req.project_id)
     return create_plan.Checked(
         asked=asked,
@@ -144,14 +144,18 @@ def _counts(server: operation.Body) -> tuple[int, int]:
     return least, most
 
 
-def _bound_count(req: request.Request, asked: create_plan.Asked, most: int) -> int:
+def _bound_count(
+    req: request.Request, asked: create_plan.Asked, most: int, properties: session.Json
+) -> int:
     """Return how many of at most `most` servers quotas permit and one transaction can hold.
 
     Raise OverQuota or Invalid if min_count is more. The quotas are checked again when the
     servers are accepted.
     """
     if most > MOST:
-        most = req.app.api_db.read(create_accept.admitted, req, asked, most)
+        most = req.app.api_db.read(
+            create_accept.admitted, req, asked, most=most, properties=properties
+        )
     if asked.least > MOST:
         raise exception.Invalid(f'min_count must be at most {MOST}')
     return min(most, MOST)

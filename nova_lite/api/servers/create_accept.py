@@ -17,6 +17,7 @@ from nova_lite import states
 from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api.servers import create_devices
+from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import create_names
 from nova_lite.api.servers import create_plan
 from nova_lite.api.servers import unique_names
@@ -110,14 +111,26 @@ def _count(connection: sa.Connection, req: request.Request, plan: create_plan.Ch
     is_member = plan.asked.server_group is not None
     if quota.bounds(found, (*quota.COUNTED, MEMBERS) if is_member else quota.COUNTED):
         quota_locks.hold(connection, req.project_id)
-    return _admitted(connection, found, req, plan.asked, len(plan.uuids))
+    properties = plan.columns['image_properties']
+    return _admitted(
+        connection, found, req, plan.asked, most=len(plan.uuids), properties=properties
+    )
 
 
 def admitted(
-    connection: sa.Connection, req: request.Request, asked: create_plan.Asked, most: int
+    connection: sa.Connection,
+    req: request.Request,
+    asked: create_plan.Asked,
+    *,
+    most: int,
+    properties: session.Json,
 ) -> int:
-    """Return how many of `most` servers the quotas permit now. Raise OverQuota."""
-    return _admitted(connection, _scopes(connection, req), req, asked, most)
+    """Return how many of `most` servers the quotas permit now. Raise OverQuota.
+
+    properties: those of the image
+    """
+    found = _scopes(connection, req)
+    return _admitted(connection, found, req, asked, most=most, properties=properties)
 
 
 def _scopes(connection: sa.Connection, req: request.Request) -> list[quota.Scope]:
@@ -129,7 +142,9 @@ def _admitted(
     found: Sequence[quota.Scope],
     req: request.Request,
     asked: create_plan.Asked,
+    *,
     most: int,
+    properties: session.Json,
 ) -> int:
     rules = quota.rules(req)
     return quota.admit(
@@ -139,10 +154,7 @@ def _admitted(
         req.project_id,
         wanted=most,
         least=asked.least,
-        size={
-            'vcpus': rules.counted_vcpus(asked.flavor.vcpus),
-            'memory_mb': asked.flavor.memory_mb,
-        },
+        size=rules.size_of(create_flavor.as_dict(asked.flavor), properties),
     )
 
 

@@ -370,6 +370,6 @@ def _count_again(
         row.project_id,
         wanted=1,
         least=1,
-        size={'vcpus': row.vcpus, 'memory_mb': row.memory_mb},
+        size=by.size_of(row.flavor, row.image_properties or {}),
     )
     instance_mappings.set_queued_for_delete(connection, server.uuid, False)

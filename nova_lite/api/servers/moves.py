@@ -47,11 +47,11 @@ def begin(
         same: columns of the server that must have the values that the request has read
         message: text recorded with the action
         timeout_s: how long to wait for another saga of the server to end
-        size: {'vcpus', 'memory_mb'} that the server will have, if the move changes that
+        flavor: that the server will have, if the move changes its size
         hostless: True for a server that may be on no host
     Raise InstanceNotReady, TooOld if the computes of the cell lack methods of this kind of move,
     InstanceInvalidState or InstanceSealed after a lost race, InstanceMoved if the server is on
-    another host than the request has read, and OverQuota if `size` exceeds the quota of the owner.
+    another host than the request has read, and OverQuota if the owner's quota is exceeded.
     """
     if not options.get('hostless'):
         acting.require_host(server)
@@ -64,7 +64,7 @@ def begin(
         order=intents.order(guard, action, host=server.row.host, **options),
         timeout_s=options.get('timeout_s', intents.END_TIMEOUT_S),
         pause=functools.partial(req.app.waiters.pause, req),
-        **_counting(req, server, options.get('size')),
+        **_counting(req, server, options.get('flavor')),
     )
     _record(req, server, guard, intent)
     run_saga(req, intent.uuid)
@@ -88,16 +88,16 @@ def _record(
 
 
 def _counting(
-    req: request.Request, server: server_access.Server, size: Mapping[str, int] | None
+    req: request.Request, server: server_access.Server, flavor: Mapping[str, typing.Any] | None
 ) -> dict[str, typing.Any]:
-    """Return the fields of an intent that make the server count as `size` in quotas."""
-    if size is None:
+    """Return the fields of an intent that make the server count with a flavor in quotas."""
+    if flavor is None:
         return {}
     row = server.row
-    admit = functools.partial(
-        quota.admit_move, by=quota.rules(req, row.project_id), server=row, size=size
-    )
-    return {'size': size, 'admit': admit}
+    by = quota.rules(req, row.project_id)
+    size = by.size_of(flavor, row.image_properties or {})
+    admit = functools.partial(quota.admit_move, by=by, server=row, size=size)
+    return {'size': quota.size_of(flavor), 'admit': admit}
 
 
 def await_end(req: request.Request, server: server_access.Server) -> None:

@@ -60,9 +60,9 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     flavor = create_flavor.flavor_of(req, asked['flavorRef'])
     spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
     _check_flavor(row, flavor, spec)
-    size = quota.size_of(create_flavor.as_dict(flavor))
     # The quota is decided when the saga is recorded; this check keeps the order of nova.
     rules_of_owner = quota.rules(req, row.project_id)
+    size = rules_of_owner.size_of(create_flavor.as_dict(flavor), row.image_properties or {})
     req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
     wanted = create_flavor.with_devices(req, flavor, row.flavor)
     boots_from_volume = bool(spec.get('is_bfv'))
@@ -78,7 +78,7 @@ def resize(req: request.Request, server: server_access.Server) -> None:
         guard=transitions.RESIZE,
         action='resize',
         changes=changes,
-        size=size,
+        flavor=wanted,
         arguments={
             'flavor': wanted,
             'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],

@@ -50,6 +50,27 @@ _USAGE = (
     .select_from(_WITH_SAGAS)
     .where(TABLE.c.project_id == sa.bindparam('project'), _COUNTS)
 )
+_SPECS = models.RequestSpec.__table__
+# Texts in the request of a server that has CPUs of its own, or that names its CPUs by class.
+_OF_CPUS = ('dedicated', 'mixed', 'PCPU', ':VCPU')
+_SPECIAL = (
+    sa.select(
+        TABLE.c.vcpus,
+        SAGAS.c.vcpus.label('saga_vcpus'),
+        SAGAS.c.arguments,
+        _SPECS.c.spec,
+    )
+    .select_from(_WITH_SAGAS.join(_SPECS, _SPECS.c.instance_uuid == TABLE.c.instance_uuid))
+    .where(
+        _COUNTS,
+        sa.or_(
+            SAGAS.c.vcpus.is_not(None),
+            *(sa.type_coerce(_SPECS.c.spec, sa.Text).like(f'%{text}%') for text in _OF_CPUS),
+        ),
+    )
+)
+_SPECIAL_OF_PROJECT = _SPECIAL.where(TABLE.c.project_id == sa.bindparam('project'))
+_SPECIAL_SERVER = _SPECIAL.where(TABLE.c.instance_uuid == sa.bindparam('uuid'))
 _USAGE_OF_USER = _USAGE.where(TABLE.c.user_id == sa.bindparam('user'))
 
 
@@ -133,6 +154,19 @@ def counted(connection: sa.Connection, uuid: str) -> Size | None:
     """Return {'vcpus', 'memory_mb'} of a server's usage in quotas; None if it does not count."""
     found = execute.first(connection, _COUNTED, {'uuid': uuid})
     return None if found is None else Size(vcpus=found.vcpus, memory_mb=found.memory_mb)
+
+
+def with_special_cpus(connection: sa.Connection, project_id: str) -> Sequence[rows.Row]:
+    """Return the servers of a project that may have CPUs of their own, or that change size.
+
+    Columns: vcpus, saga_vcpus and arguments (of the saga), spec (the stored request)
+    """
+    return execute.every(connection, _SPECIAL_OF_PROJECT, {'project': project_id})
+
+
+def special_cpus(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return one server as `with_special_cpus` does, or None."""
+    return execute.first(connection, _SPECIAL_SERVER, {'uuid': uuid})
 
 
 def destroy(connection: sa.Connection, uuid: str) -> None:

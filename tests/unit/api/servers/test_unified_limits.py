@@ -7,10 +7,14 @@ from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.conf import quota
+from nova_lite.db.api import flavors
 from nova_lite.db.api import instance_mappings
 from tests.fixtures import placement as placement_fixture
+from tests.fixtures import servers_api
 from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base
+
+PINNED = {'hw:cpu_policy': 'dedicated'}
 
 
 class Limits:
@@ -85,11 +89,44 @@ class UnifiedLimitsTest(create_base.Case):
         self.limits.defaults['class:VCPU'] = 2
         self.add_servers(vcpus=2)
         self.over('Resource class:VCPU is over limit of 2 due to current usage 2 and delta 1')
-        # Placement counts two of them as pinned.
-        self.used['PCPU'] = 2
-        self.create()
-        self.create()
-        self.over('Resource class:VCPU is over limit of 2 due to current usage 2 and delta 1')
+
+    def flavor(self, flavorid, *, vcpus, **values):
+        values = {**servers_api.FLAVOR, 'flavorid': flavorid, 'name': flavorid, **values}
+        created = self.api.api_db.write(flavors.create, {**values, 'vcpus': vcpus})
+        return {**values, 'vcpus': vcpus, 'id': created.id}
+
+    def resize(self, uuid, flavorid, code=202):
+        body = {'resize': {'flavorRef': flavorid}}
+        found = self.api.call('POST', f'/servers/{uuid}/action', body)
+        self.assertEqual(code, found.status_code, found.text)
+
+    def test_pinned_cpus_are_no_vcpus(self):
+        """Pins by a policy, a mask or a class; placement knows none of the servers."""
+        self.limits.defaults |= {'class:VCPU': 2, 'class:PCPU': 100}
+        self.flavor('pinned', vcpus=8, extra_specs=PINNED)
+        mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '1-7'}
+        self.flavor('mixed', vcpus=8, extra_specs=mixed)
+        self.flavor('class', vcpus=8, extra_specs={'resources:PCPU': '8'})
+        for flavorid in ('pinned', 'mixed', 'class', '42'):
+            self.create(flavorRef=flavorid)
+        text = 'Resource class:VCPU is over limit of 2 due to current usage 2 and delta 1'
+        for flavorid in ('42', 'mixed'):
+            self.over(text, flavorRef=flavorid)
+        self.create(flavorRef='pinned')
+
+    def test_resizes_of_pinned_servers(self):
+        self.limits.defaults |= {'class:VCPU': 2, 'class:PCPU': 100}
+        small = self.flavor('small', vcpus=1, extra_specs=PINNED)
+        self.flavor('large', vcpus=8, extra_specs=PINNED)
+        self.flavor('shared', vcpus=2)
+        self.flavor('wide', vcpus=3)
+        first, second = (self.api.add_server(vcpus=1, flavor=small) for _ in range(2))
+        self.resize(first, 'wide', code=403)
+        self.resize(first, 'large')
+        # The size counts that the server has or gets.
+        self.resize(second, 'shared')
+        self.over('class:VCPU is over limit of 2 due to current usage 2')
+        self.create(flavorRef='small')
 
     def test_limits_of_other_resource_classes(self):
         self.specs(hw__cpu_policy='dedicated', resources__VGPU='2')
