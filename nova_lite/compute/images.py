@@ -230,6 +230,8 @@ def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> 
     """Delete the image of a failed snapshot.
 
     While the image service does not answer, the deletion is repeated. The server does not wait.
+    No record has the deletion, so a restart of this process during the outage leaves the image,
+    which stays queued until someone deletes it.
     """
     site.jobs.run(('drop image', image_id), _drop_image(site, ctxt, image_id))
 
