@@ -36,6 +36,8 @@ class PowerAudit:
         self._pace = pace.Pace()
         # {node: start of its hypervisor} of the nodes at their last audit.
         self._resumed: dict[str, float] = {}
+        # Servers of nodes that had started, whose guests are resumed when their tasks have ended.
+        self._busy: set[str] = set()
 
     def run(
         self,
@@ -52,13 +54,17 @@ class PowerAudit:
         interval_s = self._site.conf.sync_power_state_interval
         is_due = interval_s >= 0 and self._pace.is_due(interval_s)
         booted = self._booted(nodes)
+        waiting, self._busy = self._busy, set()
         for record, guest in compared:
             host, uuid = record['host'], record['uuid']
             if _has_mounts(record, guest):
                 self._site.jobs.run((host, uuid), self._unmount(host, record['node'], uuid))
+            resumes = (record['node'] in booted or uuid in waiting) and _ran(record, guest)
+            if resumes and record['task_state'] is not None:
+                self._busy.add(uuid)
             if not _differs(record, _power_of(guest)):
                 continue
-            if record['node'] in booted and _ran(record, guest):
+            if resumes:
                 self._site.jobs.run((host, uuid), self._resume(host, record['node'], uuid))
                 continue
             if not is_due:
@@ -126,7 +132,7 @@ class PowerAudit:
         try:
             records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
             guest = self._find(node, uuid)
-            if not any(_ran(record, guest) for record in records):
+            if not any(_ran(record, guest) and record['task_state'] is None for record in records):
                 return
             LOG.info('Resuming the guest of server %s after the start of node %s', uuid, node)
             found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
@@ -175,7 +181,6 @@ def _ran(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
         and guest.power_state is Power.SHUTDOWN
         and record['power_state'] == Power.RUNNING
         and record['vm_state'] == states.VmState.ACTIVE
-        and record['task_state'] is None
         and not record['hidden']
     )
 

@@ -58,6 +58,21 @@ class PowerTest(auditing.AuditTestCase):
         self.cell.compute.audit()
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
+    def test_guest_of_a_server_with_a_task_is_resumed_after_that(self):
+        """Its node counts as started at one audit only."""
+        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
+        uuid = self.cell.boot()
+        self.cell.compute.audit()
+        self.cell.db.write(instances.force, uuid, {'task_state': 'image_uploading'})
+        self.restart_host()
+        for _ in range(2):
+            self.cell.compute.audit()
+            self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
+        self.cell.db.write(instances.force, uuid, {'task_state': None})
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
     def test_guest_that_cannot_be_resumed(self):
         """The next audit records that it is off."""
         self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
