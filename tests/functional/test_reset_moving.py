@@ -108,8 +108,11 @@ class ResetCase(owners_table.OwnersCase):
         shown = self.cloud.admin.compute.get_server(server.id)
         if shown.status not in IDLE:
             return f'the server is {shown.status}'
-        if shown.compute_host is None or (deed == FAILS and shown.status == 'ERROR'):
+        if deed == FAILS and shown.status == 'ERROR':
             return None
+        if shown.compute_host is None:
+            # No request but a deletion helps a server that is ACTIVE there.
+            return 'the server is ACTIVE on no host' if shown.status == 'ACTIVE' else None
         places = self.cloud.cloud.places
         paths = [places.guests_path(cell) for cell in places.cell_names]
         guests = [guest for path in paths for guest in census.guests(path)]
