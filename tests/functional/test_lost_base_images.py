@@ -14,6 +14,8 @@ class LostImagesTest(own_cloud.OwnCloudTest):
     """At the end `verify` finds nothing. The server belongs to another project than its image."""
 
     settings = own_cloud.FOUR_HOSTS
+    # Whether the owner of the server can still read the image.
+    is_readable = False
 
     def setUp(self):
         super().setUp()
@@ -38,8 +40,7 @@ class LostImagesTest(own_cloud.OwnCloudTest):
         self.act('confirmResize', status=204)
         self.moving.go(self.server)
         self.assertEqual('completed', self.moving.ended(self.server)['status'])
-        self.act('rescue', status=200, done='RESCUE')
-        self.act('unrescue')
+        self.rescue()
         self.act('shelve', done='SHELVED')
         self.act('shelveOffload', done='SHELVED_OFFLOADED', cloud='nova-lite')
         self.act('unshelve')
@@ -51,6 +52,15 @@ class LostImagesTest(own_cloud.OwnCloudTest):
         self.moving.come_back(host)
         self.act('rebuild', {'imageRef': self.cloud.image_id('cirros')}, done='SHUTOFF')
         self.act('os-start')
+
+    def rescue(self):
+        """As in nova, a rescue without an image reads that of the server. It fails without it."""
+        self.act('rescue', status=200, done='RESCUE' if self.is_readable else 'ACTIVE')
+        if self.is_readable:
+            self.act('unrescue')
+        other = {'rescue_image_ref': self.cloud.image_id('cirros')}
+        self.act('rescue', other, status=200, done='RESCUE')
+        self.act('unrescue')
 
     def refuse(self, action, content):
         """The request is wrong, and changes nothing."""
@@ -68,4 +78,5 @@ class LostImagesTest(own_cloud.OwnCloudTest):
 
     def test_deactivated(self):
         self.images.deactivate_image(self.image)
+        self.is_readable = True
         self.use()

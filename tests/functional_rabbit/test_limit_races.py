@@ -9,6 +9,7 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite.api import keypairs as keypairs_api
 from nova_lite.api import quota
+from nova_lite.api import quota_rules
 from nova_lite.api import server_groups as server_groups_api
 from nova_lite.db.api import quota_locks
 from nova_lite.db.api import sagas
@@ -32,6 +33,7 @@ class Races(on_servers.OnServer):
     def setUp(self):
         super().setUp()
         self.api = self.useFixture(compute_api.ComputeApi(cells=1))
+        self.rules = quota_rules.Rules(self.api.conf)
         self.pool = runtime.executor(THREADS)
         self.addCleanup(self.pool.shutdown)
         for name in ('key_pairs', 'server_groups'):
@@ -56,7 +58,7 @@ class Races(on_servers.OnServer):
         def first(connection):
             values = {'name': 'a', 'type': 'ssh', 'public_key': KEY, 'fingerprint': 'f'}
             values['user_id'] = 'alice'
-            keypairs_api._store(connection, self.api.conf, 'alpha', values, imported=True)
+            keypairs_api._store(connection, self.rules, 'alpha', values, imported=True)
 
         body = {'keypair': {'name': 'b', 'public_key': KEY}}
         self.assertEqual(403, self.second_within(first, 'POST', '/os-keypairs', body))
@@ -64,7 +66,7 @@ class Races(on_servers.OnServer):
     def test_server_groups(self):
         def first(connection):
             values = {'uuid': runtime.new_uuid(), 'name': 'a', 'policy': 'affinity', 'rules': {}}
-            server_groups_api._store(connection, self.api.conf, {**values, **WHO})
+            server_groups_api._store(connection, self.rules, {**values, **WHO})
 
         body = {'server_group': {'name': 'b', 'policies': ['affinity']}}
         self.assertEqual(403, self.second_within(first, 'POST', '/os-server-groups', body))
@@ -113,7 +115,7 @@ class ResizeRaces(on_servers.OnServer):
             uuid = runtime.new_uuid()
             values = {'uuid': uuid, 'kind': 'resize', 'instance_uuid': first.uuid, 'size': size}
             sagas.create(connection, context.admin(), arguments={}, **values)
-            quota.admit_move(connection, self.api.conf, first, size)
+            quota.admit_move(connection, quota_rules.Rules(self.api.conf), first, size)
             answers.append(self.pool.submit(self.resize, second.uuid, code=403))
             runtime.wait_all(answers, AHEAD_S)
 
