@@ -10,7 +10,6 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
 
@@ -24,30 +23,12 @@ _CREDENTIAL = {
 }
 
 
-def _lister(table: sa.Table, *filters: str) -> resources.Listed:
-    """Return `listed` of a resource: users who are not administrators see only their own rows."""
-
-    def listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
-        query = sa.select(table).order_by(table.c.id)
-        caller = req.context.caller
-        if 'user_id' in table.c and not caller.is_admin:
-            query = query.where(table.c.user_id == caller.user_id)
-        for name in filters:
-            if value := req.get_param(name):
-                query = query.where(table.c[name] == value)
-        return database.rows(conn, query)
-
-    return listed
-
-
-def _viewer(path: str) -> resources.Views:
-    def view(req: web.Request, row: database.Row) -> bodies.Json:
-        return {**row, 'links': views.links(req, f'{path}/{row["id"]}')}
-
-    return resources.each_as_asked(view)
-
-
 # ---- credentials ----
+
+
+def _own(query: views.Query, caller: callers.Caller) -> views.Query:
+    """Restrict a query to the credentials of the caller, unless that is an administrator."""
+    return query if caller.is_admin else query.where(CREDENTIALS.c.user_id == caller.user_id)
 
 
 def _require_owner(caller: callers.Caller, user_id: str) -> None:
@@ -105,9 +86,9 @@ def forget(conn: sa.Connection, user_id: str) -> None:
 CREDENTIAL = resources.Resource(
     name='credential',
     style=views.STYLE,
-    listed=_lister(CREDENTIALS, 'user_id', 'type'),
+    listed=views.seen(CREDENTIALS, 'user_id', 'type', see=_own),
     get=_get,
-    views=_viewer('credentials'),
+    views=views.viewer('credentials'),
     create=(
         _create,
         bodies.wrapped('credential', _CREDENTIAL, ['type', 'blob', 'user_id'], extra=True),
@@ -144,9 +125,9 @@ POLICY = resources.Resource(
     plural='policies',
     style=views.STYLE,
     permit=resources.admins('policy'),
-    listed=_lister(POLICIES, 'type'),
+    listed=views.seen(POLICIES, 'type'),
     get=views.known(POLICIES),
-    views=_viewer('policies'),
+    views=views.viewer('policies'),
     create=(_create_policy, bodies.wrapped('policy', _POLICY, ['type', 'blob'], extra=False)),
     update=(_update_policy, bodies.wrapped('policy', _POLICY, extra=False)),
     delete=_delete_policy,

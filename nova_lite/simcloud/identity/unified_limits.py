@@ -14,7 +14,6 @@ from nova_lite.simcloud import caller as callers
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
 from nova_lite.simcloud import resources
-from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import views
@@ -37,27 +36,6 @@ _LIMIT = {
     'domain_id': bodies.OPTIONAL_ID,
 }
 STYLE = resources.Style(collection=views.collection, update_method='patch', bulk=True)
-
-
-def _lister(table: sa.Table, *filters: str) -> resources.Listed:
-    def listed(conn: sa.Connection, req: web.Request) -> list[database.Row]:
-        query = sa.select(table).order_by(table.c.resource_name, table.c.id)
-        caller = req.context.caller
-        if 'project_id' in table.c and not caller.is_privileged:
-            query = query.where(table.c.project_id == caller.project_id)
-        for name in filters:
-            if value := req.get_param(name):
-                query = query.where(table.c[name] == value)
-        return database.rows(conn, query)
-
-    return listed
-
-
-def _views(path: str) -> resources.Views:
-    def view(req: web.Request, row: database.Row) -> bodies.Json:
-        return {**row, 'links': views.links(req, f'{path}/{row["id"]}')}
-
-    return resources.each_as_asked(view)
 
 
 def _key(row: typing.Mapping[str, typing.Any]) -> dict[str, typing.Any]:
@@ -129,9 +107,9 @@ def registered(catalog: catalogs.Catalog) -> resources.Resource:
         name='registered_limit',
         style=STYLE,
         permit=resources.admins('registered limit', actions=resources.CHANGES),
-        listed=_lister(REGISTERED, *RESOURCE),
+        listed=views.seen(REGISTERED, *RESOURCE, order='resource_name'),
         get=_registered,
-        views=_views('registered_limits'),
+        views=views.viewer('registered_limits'),
         create=(
             functools.partial(_register, catalog),
             bodies.wrapped('registered_limit', _REGISTERED, [*_NAMED, 'default_limit']),
@@ -145,6 +123,11 @@ def registered(catalog: catalogs.Catalog) -> resources.Resource:
 
 
 # ---- limits of projects ----
+
+
+def _own(query: views.Query, caller: callers.Caller) -> views.Query:
+    """Restrict a query to the limits of the caller's project, unless the caller is privileged."""
+    return query if caller.is_privileged else query.where(LIMITS.c.project_id == caller.project_id)
 
 
 def _create(conn: sa.Connection, _caller: callers.Caller, wanted: bodies.Json) -> database.Row:
@@ -186,9 +169,9 @@ LIMIT = resources.Resource(
     name='limit',
     style=STYLE,
     permit=resources.admins('limit', actions=resources.CHANGES),
-    listed=_lister(LIMITS, *RESOURCE, *OWNERS),
+    listed=views.seen(LIMITS, *RESOURCE, *OWNERS, order='resource_name', see=_own),
     get=_get,
-    views=_views('limits'),
+    views=views.viewer('limits'),
     create=(_create, bodies.wrapped('limit', _LIMIT, [*_NAMED, 'resource_limit'])),
     update=(
         _change,
