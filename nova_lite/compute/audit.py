@@ -151,10 +151,7 @@ class Audit:
     def _stop(self, guest: model.Guest) -> guest_work.Work[None]:
         """Power off a guest without a server; work for `guest_work`."""
         try:
-            job = self._site.driver.change_power(
-                guest.node, guest.uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
-            )
-            yield from guest_work.ended(job)
+            yield from power_audit.switch(self._site, guest.node, guest.uuid, model.PowerAction.OFF)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot stop guest %s on node %s: %s', guest.uuid, guest.node, error)
 

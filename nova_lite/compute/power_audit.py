@@ -6,6 +6,7 @@ that runs although its server is stopped or shelved is powered off. Guests that 
 node or this process started are started again, if `resume_guests_state_on_host_boot` is set.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
 
 from oslo_log import log
@@ -114,10 +115,7 @@ class PowerAudit:
                 uuid,
                 node,
             )
-            job = self._site.driver.change_power(
-                node, uuid, model.PowerAction.OFF, key=f'audit/{runtime.new_uuid()}'
-            )
-            yield from guest_work.ended(job)
+            yield from switch(self._site, node, uuid, model.PowerAction.OFF)
         except exception.NovaLiteError as error:
             LOG.warning(
                 'Cannot stop guest %s on node %s, whose server is recorded as stopped: %s',
@@ -128,39 +126,51 @@ class PowerAudit:
 
     def _resume(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Start a guest that ran before its node started; work for `guest_work`."""
-        ctxt = context.admin()
         try:
-            records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
-            guest = self._find(node, uuid)
-            if not any(_ran(record, guest) and record['task_state'] is None for record in records):
+            mounted = self._mounts_if(host, node, uuid, _may_resume)
+            if mounted is None:
                 return
             LOG.info('Resuming the guest of server %s after the start of node %s', uuid, node)
-            found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
-            shares = found.get('shares', ())
-            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=shares)
             yield from mounted.before(model.PowerAction.ON)
-            job = self._site.driver.change_power(
-                node, uuid, model.PowerAction.ON, key=f'audit/{runtime.new_uuid()}'
-            )
-            yield from guest_work.ended(job)
+            yield from switch(self._site, node, uuid, model.PowerAction.ON)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot resume guest %s on node %s: %s', uuid, node, error)
 
     def _unmount(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Unmount the shares of a guest that is off and whose server is stopped."""
-        ctxt = context.admin()
         try:
-            records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
-            guest = self._find(node, uuid)
-            if not any(_has_mounts(record, guest) for record in records):
+            mounted = self._mounts_if(host, node, uuid, _has_mounts)
+            if mounted is None:
                 return
             LOG.info('Unmounting the shares of stopped server %s on node %s', uuid, node)
-            found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
-            shares = found.get('shares', ())
-            mounted = mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=shares)
             yield from mounted.after(model.PowerAction.OFF)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot unmount the shares of server %s: %s', uuid, error)
+
+    def _mounts_if(
+        self,
+        host: str,
+        node: str,
+        uuid: str,
+        is_meant: Callable[[conductor_rpc.HostRecord, model.Guest | None], bool],
+    ) -> mounts.Mounts | None:
+        """Return the mounts of a guest, or None unless it is meant with its present record."""
+        ctxt = context.admin()
+        records = self._site.conductor.host_records(ctxt, hosts=[host], instances=[uuid])
+        guest = self._find(node, uuid)
+        if not any(is_meant(record, guest) for record in records):
+            return None
+        found = self._site.conductor.instance_records(ctxt, host=host, instance_uuid=uuid)
+        shares = found.get('shares', ())
+        return mounts.Mounts(self._site, ctxt, host, node=node, uuid=uuid, shares=shares)
+
+
+def switch(
+    site: site.Site, node: str, uuid: str, action: model.PowerAction
+) -> guest_work.Work[None]:
+    """Change the power of a guest on behalf of an audit; work for `guest_work`."""
+    job = site.driver.change_power(node, uuid, action, key=f'audit/{runtime.new_uuid()}')
+    yield from guest_work.ended(job)
 
 
 def _has_mounts(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
@@ -183,6 +193,11 @@ def _ran(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
         and record['vm_state'] == states.VmState.ACTIVE
         and not record['hidden']
     )
+
+
+def _may_resume(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:
+    """Return whether a guest in `_ran` has no other work to wait for."""
+    return _ran(record, guest) and record['task_state'] is None
 
 
 def _power_of(guest: model.Guest | None) -> states.PowerState:
