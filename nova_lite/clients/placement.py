@@ -26,10 +26,9 @@ Allocations: typing.TypeAlias = holdings.Allocations
 Consumer: typing.TypeAlias = holdings.Consumer
 Holding: typing.TypeAlias = holdings.Holding
 
+# Later versions group usages by the type of their consumers, see `project_usages`.
 MICROVERSION = 'placement 1.36'
 TRIES = 4
-# Later versions group usages by the type of their consumers.
-USAGES_VERSION = '1.36'
 PAUSE_S = 0.1
 # Seconds for another process to complete a claim that it has written in part.
 HALF_WRITTEN_S = 1.0
@@ -347,7 +346,6 @@ class Placement:
             ctxt,
             '/usages',
             params={'project_id': project_id},
-            headers={'OpenStack-API-Version': f'placement {USAGES_VERSION}'},
             errors=errors,
         )['usages']
         return found
