@@ -17,7 +17,6 @@ from nova_lite.lab.console import output
 from nova_lite.lab.timeline import saga_rows
 from nova_lite.lab.timeline import saga_states
 from nova_lite.moves import kinds
-from nova_lite.moves import resize
 from nova_lite.saga import breakpoints
 from nova_lite.saga import journal
 from nova_lite.terminal import text_tables
@@ -83,18 +82,12 @@ def _show_list(found: Sequence[Shown]) -> None:
                 each['uuid'][:SHORT],
                 saga_states.age(datetime.datetime.fromisoformat(each['created_at']), now),
                 each['server'] or each['instance_uuid'][:SHORT],
-                _kind(each),
+                saga_states.kind_for_people(each['kind'], each['crosses']),
                 each['status'],
             )
             for each in found
         ],
     )
-
-
-def _kind(shown: Shown) -> str:
-    """Return the kind for people: without `cross-cell-` for a move that stays in its cell."""
-    kind: str = shown['kind']
-    return kind.removeprefix(resize.PREFIX) if shown['crosses'] is False else kind
 
 
 def find(database: transactions.Database, text: str) -> str:

@@ -51,9 +51,16 @@ def crosses(saga: typing.Any) -> bool | None:
 
 
 def kind_of(saga: typing.Any) -> str:
-    """Return the kind for people: without `cross-cell-` for a move that stays in its cell."""
-    kind: str = saga.kind
-    return kind.removeprefix(resize.PREFIX) if crosses(saga) is False else kind
+    """Return the kind of a saga for people, see `kind_for_people`."""
+    return kind_for_people(saga.kind, crosses(saga))
+
+
+def kind_for_people(kind: str, to_another: bool | None) -> str:
+    """Return a kind: without `cross-cell-` for a move that stays in its cell.
+
+    to_another: result of `crosses`
+    """
+    return kind.removeprefix(resize.PREFIX) if to_another is False else kind
 
 
 def _outcome(end: str, saga: db_rows.Row) -> str:
