@@ -31,7 +31,7 @@ class Request:
     body: the decoded body; params: {query name: [values]}; args: parts of the path
     app: everything the API works with (databases, cells, clients, ...)
     legacy: the call came by the URLs of v2.0
-    quota_rules: see quota_rules.of
+    quota_rules: {project: its rules}, see quota.rules
     """
 
     __slots__ = (

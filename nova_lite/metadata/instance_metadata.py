@@ -63,7 +63,7 @@ def gather(
 
 
 def _told(instance: objects.Instance) -> base.Data:
-    """Return what services of dynamic vendor data are told of a server."""
+    """Return the facts of a server that services of dynamic vendor data receive."""
     return {
         'project-id': instance.project_id,
         'instance-id': instance.uuid,

@@ -1,7 +1,7 @@
 """Vendor data: objects that the operator adds to the documents of guests.
 
-Static data are in a file. Dynamic data are the answers of HTTP services of the operator, which are
-told of the server.
+Static data are in a file. Dynamic data are the answers of HTTP services of the operator, which
+receive facts of the server.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ STATIC, DYNAMIC = 'StaticJSON', 'DynamicJSON'
 
 
 class VendorData:
-    """The vendor data of one server. told: what services of dynamic data are told of it"""
+    """The vendor data of one server. told: the facts of the server that services receive"""
 
     def __init__(
         self, conf: cfg.ConfigOpts, services: vendor_services.Services, told: base.Data

@@ -93,7 +93,10 @@ class Services:
             self._places.release()
 
     def ask(self, name: str, url: Url, told: base.Data) -> object:
-        """Return the answer of a service, which is told of a server. Raise Unavailable."""
+        """Return the answer of a service. Raise Unavailable.
+
+        told: the facts of a server that the service receives
+        """
         try:
             raw = self._post(url, json.dumps(told).encode())
             found = json.loads(raw) if raw else {}

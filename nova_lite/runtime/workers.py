@@ -168,7 +168,7 @@ class Line:
         try:
             call(*args)
         except Exception:
-            # Nobody reads the future of the call.
+            # The future of the call, which has the error, is not read.
             LOG.exception('A call in a thread has failed: %r', call)
         finally:
             with self._lock:

@@ -1,6 +1,6 @@
 """Horizon beside a cloud: installed and started by `nova-lite up --with horizon`, in a browser.
 
-With NOVA_LITE_TEST_SOFTWARE it is installed there once, otherwise anew for each run.
+With NOVA_LITE_TEST_SOFTWARE it is installed once, in that directory; without, in each run.
 NOVA_LITE_TEST_PICTURES names a directory for the pictures of the how-to.
 """
 

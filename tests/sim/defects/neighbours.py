@@ -7,7 +7,7 @@ Defect = defect.Defect
 DEFECTS = (
     Defect(
         'refused-deletions-repeated',
-        'a deletion without a host that a neighbour refuses is repeated for ever',
+        'a deletion without a host that a neighbour refuses is repeated without end',
         'releases',
         (('lifecycle/refused_deletions.py', 'REPEATED_S = 180', 'REPEATED_S = 10**9'),),
     ),
