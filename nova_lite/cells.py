@@ -274,7 +274,7 @@ class Cells:
         if not again and self._loaded is not None and now - self._loaded < RELOAD_S:
             return self._cells
         with self._lock:
-            self._stamp, found = self.api_db.read(_read)
+            stamp, found = self.api_db.read(_read)
             fresh = {}
             for row in found:
                 old = self._cells.get(row.uuid)
@@ -287,7 +287,8 @@ class Cells:
                     fresh[row.uuid] = old
                 else:
                     fresh[row.uuid] = self._made(row)
-            self._cells, self._loaded = fresh, now
+            # The stamp last: `follow` in another thread believes that the cells are as new.
+            self._cells, self._loaded, self._stamp = fresh, now, stamp
             return fresh
 
     def _made(self, row: rows.Row) -> Cell:

@@ -96,6 +96,30 @@ class TestScatter(testtools.TestCase):
         known.follow(api_db.read(stamps.every))
         self.assertNotIn(uuid, [cell.uuid for cell in known.every()])
 
+    def test_one_is_mapped_while_another_thread_reads(self):
+        """No thread believes that the cells are new before they are."""
+        api_db = self.cells.api_db
+        known = cells.Cells(self.cells.conf, api_db)
+        self.addCleanup(known.close)
+        values = dict(api_db.read(cell_mappings.get, known.every()[-1].uuid)._mapping, id=99)
+        values |= {'uuid': runtime.new_uuid(), 'transport_url': 'memory://other'}
+        api_db.write(cell_mappings.create, values)
+        api_db.write(stamps.bump, stamps.CELLS)
+        found, threads = [], []
+
+        def list_cells():
+            known.follow(api_db.read(stamps.every))
+            found.extend(cell.id for cell in known.every())
+
+        def watch(_cell):
+            threads.append(runtime.spawn(list_cells))
+            threads[0].join(0.3)
+
+        known.watch = watch
+        known.follow(api_db.read(stamps.every))
+        threads[0].join()
+        self.assertIn(99, found)
+
     def test_one_hangs(self):
         self.ask()  # so that all are connected
         self.cells.timeout_s = 2
