@@ -78,7 +78,7 @@ class Audit:
                 for record in records[host].values()
                 if record['node'] == node and record['uuid'] not in keep
             ]
-        self._power.run(compared, [node for _host, node in nodes])
+        self._power.run(compared, {node: found for (_host, node), found in guests.items()})
         self._clear(strangers)
 
     def _refresh_claims(

@@ -7,7 +7,9 @@ node or this process started are started again, if `resume_guests_state_on_host_
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 
 from oslo_log import log
 
@@ -36,33 +38,32 @@ class PowerAudit:
         self._site = site
         self._pace = pace.Pace()
         # {node: start of its hypervisor} of the nodes at their last audit.
-        self._resumed: dict[str, float] = {}
-        # Servers of nodes that had started, whose guests are resumed when their tasks have ended.
-        self._busy: set[str] = set()
+        self._started: dict[str, float] = {}
+        # Guests that were off when their node had started, until they are resumed or need not be.
+        self._waiting: set[str] = set()
 
     def run(
         self,
         compared: Iterable[tuple[conductor_rpc.HostRecord, model.Guest | None]],
-        nodes: Iterable[str],
+        guests: Mapping[str, Collection[model.Guest]],
     ) -> None:
         """Report power states that differ, and stop or resume guests.
 
         compared: [(record, its Guest on the node or None), ...], listed before the records
-            were read
-        nodes: all nodes of the site that are up, also those without servers
+            were read; without those of servers at which this process works
+        guests: {node: its guests} of all nodes of the site that are up, also those without servers
         """
         differing = []
         interval_s = self._site.conf.sync_power_state_interval
         is_due = interval_s >= 0 and self._pace.is_due(interval_s)
-        booted = self._booted(nodes)
-        waiting, self._busy = self._busy, set()
+        self._note_starts(guests)
         for record, guest in compared:
             host, uuid = record['host'], record['uuid']
             if _has_mounts(record, guest):
                 self._site.jobs.run((host, uuid), self._unmount(host, record['node'], uuid))
-            resumes = (record['node'] in booted or uuid in waiting) and _ran(record, guest)
-            if resumes and record['task_state'] is not None:
-                self._busy.add(uuid)
+            resumes = uuid in self._waiting and _ran(record, guest)
+            if not resumes:
+                self._waiting.discard(uuid)
             if not _differs(record, _power_of(guest)):
                 continue
             if resumes:
@@ -82,14 +83,17 @@ class PowerAudit:
         if differing:
             self._site.conductor.power_states(context.admin(), states=differing)
 
-    def _booted(self, nodes: Iterable[str]) -> set[str]:
-        """Return the nodes that have started since the last audit, if their guests are resumed."""
+    def _note_starts(self, guests: Mapping[str, Collection[model.Guest]]) -> None:
+        """Note the guests that are off on nodes that have started since the last audit."""
         if not self._site.conf.resume_guests_state_on_host_boot:
-            return set()
-        starts = {node: self._site.driver.get_facts(node).booted_at for node in nodes}
-        booted = {node for node, start in starts.items() if self._resumed.get(node) != start}
-        self._resumed.update(starts)
-        return booted
+            return
+        present = {guest.uuid for found in guests.values() for guest in found}
+        self._waiting.difference_update(self._waiting - present)
+        for node, found in guests.items():
+            start = self._site.driver.get_facts(node).booted_at
+            if self._started.get(node) != start:
+                self._started[node] = start
+                self._waiting.update(guest.uuid for guest in found if _is_off(guest))
 
     def _find(self, node: str, uuid: str) -> model.Guest | None:
         try:
@@ -125,7 +129,10 @@ class PowerAudit:
             )
 
     def _resume(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
-        """Start a guest that ran before its node started; work for `guest_work`."""
+        """Start a guest that ran before its node started; work for `guest_work`.
+
+        The next audit tries again if a service did not answer, or if the server has got a task.
+        """
         try:
             mounted = self._mounts_if(host, node, uuid, _may_resume)
             if mounted is None:
@@ -133,8 +140,11 @@ class PowerAudit:
             LOG.info('Resuming the guest of server %s after the start of node %s', uuid, node)
             yield from mounted.before(model.PowerAction.ON)
             yield from switch(self._site, node, uuid, model.PowerAction.ON)
+            self._waiting.discard(uuid)
         except exception.NovaLiteError as error:
             LOG.warning('Cannot resume guest %s on node %s: %s', uuid, node, error)
+            if not error.transient:
+                self._waiting.discard(uuid)
 
     def _unmount(self, host: str, node: str, uuid: str) -> guest_work.Work[None]:
         """Unmount the shares of a guest that is off and whose server is stopped."""
@@ -182,6 +192,10 @@ def _has_mounts(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> 
         and record['task_state'] is None
         and bool(mounts.shares_of(guest))
     )
+
+
+def _is_off(guest: model.Guest) -> bool:
+    return guest.power_state is Power.SHUTDOWN and guest.role is model.Role.RESIDENT
 
 
 def _ran(record: conductor_rpc.HostRecord, guest: model.Guest | None) -> bool:

@@ -3,12 +3,18 @@
 import fixtures
 
 from nova_lite import runtime
+from nova_lite.compute import guest_work
 from nova_lite.db.cell import instances
 from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
+from nova_lite.virt.sim import profile
 from tests.unit.compute import auditing
 
 MOVE = '66666666-6666-4666-8666-666666666666'
+
+
+def _pause():
+    yield guest_work.Pause(100)
 
 
 class PowerTest(auditing.AuditTestCase):
@@ -73,12 +79,57 @@ class PowerTest(auditing.AuditTestCase):
         self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
         self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
 
+    def test_guest_at_which_the_process_works_is_resumed_after_that(self):
+        """After a start of the process, it first takes up the work that the end interrupted."""
+        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
+        uuid = self.cell.boot()
+        self.cell.compute.audit()
+        self.restart_host()
+        self.cell.kill()
+        self.cell.compute.site.jobs.run(('host-1', uuid), _pause())
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
+        self.cell.run_dry()
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_server_gets_a_task_before_the_audit_resumes_its_guest(self):
+        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
+        uuid = self.cell.boot()
+        self.restart_host()
+        tasks = iter(['image_uploading', None])
+
+        def change():
+            self.cell.db.write(instances.force, uuid, {'task_state': next(tasks)})
+
+        self.cell.lossy.meanwhile(
+            'host_records', lambda: self.cell.lossy.meanwhile('host_records', change)
+        )
+        self.cell.compute.audit()
+        change()
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
+    def test_guest_is_resumed_although_the_conductor_was_not_heard(self):
+        self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
+        uuid = self.cell.boot()
+        self.restart_host()
+        self.cell.lossy.lose('instance_records')
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 4)]}, self.cell.guests())
+        self.cell.compute.audit()
+        self.assertEqual({uuid: [('host-1', 'resident', 1)]}, self.cell.guests())
+        self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+
     def test_guest_that_cannot_be_resumed(self):
         """The next audit records that it is off."""
         self.cell.conf.set_override('resume_guests_state_on_host_boot', True)
         uuid = self.cell.boot()
         self.restart_host()
-        self.cell.lossy.lose('instance_records')
+        failing = 'extends: instant\nfailures: [{verb: power_on}]'
+        self.cell.driver.use_profile(profile.parse(failing))
         self.cell.compute.audit()
         self.cell.compute.audit()
         self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
