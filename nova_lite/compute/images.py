@@ -42,7 +42,13 @@ SNAPSHOT = power.Stage(
     tuple(dict.fromkeys((*transitions.SNAPSHOT.tasks, *transitions.BACKUP.tasks))),
     Task.IMAGE_SNAPSHOT,
 )
-UPLOAD = power.Stage(SNAPSHOT.event, SNAPSHOT.tasks, Task.IMAGE_UPLOADING)
+BACKUP = dataclasses.replace(SNAPSHOT, event=power.BACKUP_EVENT)
+
+
+def action_of(ctxt: context.RequestContext, instance: objects.Instance) -> power.Stage:
+    """Return BACKUP if the request asked for a backup of the server, else SNAPSHOT."""
+    order = backups.noted(instance.system_metadata, ctxt.request_id)
+    return BACKUP if order is not None and order.backup_type is not None else SNAPSHOT
 
 
 def snapshot(
@@ -58,23 +64,23 @@ def snapshot(
     The work may be repeated after a restart: an image with contents is not changed. Afterwards
     older backups are deleted; failures of that become a remark of the action.
     """
-    uuid = instance.uuid
-    if (yield from power.begin(site, ctxt, host, uuid, SNAPSHOT)) is None:
+    uuid, action = instance.uuid, action_of(ctxt, instance)
+    if (yield from power.begin(site, ctxt, host, uuid, action)) is None:
         if _is_unfilled(site, ctxt, image_id):
-            yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
+            yield from _abandon(site, ctxt, host, uuid, action, image_id=image_id)
         return
     remarks = []
     try:
         fill = functools.partial(_fill, site, ctxt, host, instance, image_id=image_id)
         if not (yield from guest_work.repeat(fill, 'Snapshot')):
-            yield from _abandon(site, ctxt, host, uuid, image_id=image_id)
+            yield from _abandon(site, ctxt, host, uuid, action, image_id=image_id)
             return
     except exception.ImageNotFound:
         remarks = [f'Image {image_id} was deleted before the disk was uploaded.']
     except exception.NovaLiteError as error:
         LOG.warning('Snapshot of server %s failed: %s', uuid, error)
         drop_image(site, ctxt, image_id)
-        yield from power.fail(site, ctxt, host, uuid, SNAPSHOT, error=error, changes={})
+        yield from power.fail(site, ctxt, host, uuid, action, error=error, changes={})
         return
     except guest_work.Interrupted:
         drop_image(site, ctxt, image_id)
@@ -85,9 +91,9 @@ def snapshot(
         ctxt,
         host=host,
         instance_uuid=uuid,
-        event=SNAPSHOT.event,
+        event=action.event,
         changes={},
-        expect_task=list(SNAPSHOT.tasks),
+        expect_task=list(action.tasks),
         remark=' '.join(remarks) or None,
     )
     LOG.info('The snapshot of server %s to image %s is over', uuid, image_id)
@@ -104,7 +110,8 @@ def _fill(
     """Copy and upload the disk, if the image is empty. Return False if the task has ended."""
     deadline = runtime.monotonic() + uploads.TIMEOUT_S
     uuid = instance.uuid
-    status = yield from _first_status(site, ctxt, host, uuid, image_id=image_id)
+    upload = dataclasses.replace(action_of(ctxt, instance), during=Task.IMAGE_UPLOADING)
+    status = yield from _first_status(site, ctxt, host, uuid, upload, image_id=image_id)
     # A restart has interrupted an upload: the image service is about to drop it.
     while status in UNDER_WAY and runtime.monotonic() <= deadline:
         yield guest_work.Pause(uploads.POLL_S)
@@ -116,7 +123,7 @@ def _fill(
     node = site.node_of(host, instance)
     job = site.driver.snapshot(node, uuid, key=f'{ctxt.request_id}/snapshot/{image_id}')
     job = yield from guest_work.ended(job)
-    if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
+    if (yield from power.begin(site, ctxt, host, uuid, upload)) is None:
         return False
     formats = {name: job.result[name] for name in ('disk_format', 'container_format')}
     site.image.update(ctxt, image_id, values=formats)
@@ -125,7 +132,13 @@ def _fill(
 
 
 def _first_status(
-    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, image_id: str
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    upload: power.Stage,
+    *,
+    image_id: str,
 ) -> guest_work.Work[str | None]:
     """Return the status of the image, or None if the task has ended. Raise ImageNotFound.
 
@@ -135,7 +148,7 @@ def _first_status(
     try:
         return str(site.image.get(ctxt, image_id)['status'])
     except exception.ImageNotFound:
-        if (yield from power.begin(site, ctxt, host, uuid, UPLOAD)) is None:
+        if (yield from power.begin(site, ctxt, host, uuid, upload)) is None:
             return None
     return str(site.image.get(ctxt, image_id)['status'])
 
@@ -217,13 +230,19 @@ def _is_unfilled(site: site.Site, ctxt: context.RequestContext, image_id: str) -
 
 
 def _abandon(
-    site: site.Site, ctxt: context.RequestContext, host: str, uuid: str, *, image_id: str
+    site: site.Site,
+    ctxt: context.RequestContext,
+    host: str,
+    uuid: str,
+    action: power.Stage,
+    *,
+    image_id: str,
 ) -> guest_work.Work[None]:
     """Delete an image whose server no longer has the task. Record a failure only in the action."""
     drop_image(site, ctxt, image_id)
     error = SnapshotInterrupted(image_id=image_id)
-    action = dataclasses.replace(SNAPSHOT, tasks=())
-    yield from power.fail(site, ctxt, host, uuid, action, error=error, changes={})
+    ended = dataclasses.replace(action, tasks=())
+    yield from power.fail(site, ctxt, host, uuid, ended, error=error, changes={})
 
 
 def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> None:

@@ -31,7 +31,7 @@ from nova_lite.virt import model
 LOG = log.getLogger(__name__)
 
 Vm = states.VmState
-SNAPSHOT_EVENT = 'compute_snapshot_instance'
+SNAPSHOT_EVENT, BACKUP_EVENT = 'compute_snapshot_instance', 'compute_backup_instance'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +140,9 @@ HARDENING = Stage(
     transitions.REBOOT_HARD.tasks[0],
 )
 # The events of work that an interrupting action may end.
-EVENTS = tuple(sorted({SNAPSHOT_EVENT, *(action.event for action in ACTIONS.values())}))
+EVENTS = tuple(
+    sorted({SNAPSHOT_EVENT, BACKUP_EVENT, *(action.event for action in ACTIONS.values())})
+)
 
 
 def act(

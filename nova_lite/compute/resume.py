@@ -192,13 +192,15 @@ class Resume:
             return
         if instance.task_state in IMAGES:
             yield from guest_work.persist(release.drop_snapshots, self._site.image, ctxt, uuid)
-        action, changes = self._what_is_left(instance)
+        action, changes = self._what_is_left(ctxt, instance)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 
-    def _what_is_left(self, instance: objects.Instance) -> tuple[power.Failing, model.Json]:
+    def _what_is_left(
+        self, ctxt: context.RequestContext, instance: objects.Instance
+    ) -> tuple[power.Failing, model.Json]:
         """Return (action, changes of the record) of an action that is given up."""
         if instance.task_state in IMAGES:
-            return images.SNAPSHOT, {}
+            return images.action_of(ctxt, instance), {}
         action = power.ACTIONS[POWER[instance.task_state]]
         node = self._site.node_of(instance.host, instance)
         if instance.task_state in (Task.SOFT_DELETING, Task.RESTORING):

@@ -36,7 +36,8 @@ LOG = log.getLogger(__name__)
 
 # Columns of a server that the report of an action may change.
 REPORTED = frozenset(('power_state', 'vm_state'))
-STOP_EVENT, SNAPSHOT_EVENT = 'compute_stop_instance', 'compute_snapshot_instance'
+STOP_EVENT = 'compute_stop_instance'
+IMAGE_EVENTS = ('compute_snapshot_instance', 'compute_backup_instance')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +103,7 @@ def start(
 
 def _require_task(connection: sa.Connection, report: Report) -> None:
     """Raise StateChanged if the task belongs to a newer request for an image."""
-    if report.event == SNAPSHOT_EVENT:
+    if report.event in IMAGE_EVENTS:
         action_lists.require_newest_copy(connection, report.uuid, report.request_id)
 
 

@@ -67,6 +67,7 @@ _FINISH = (_moves('resize_finish', error_as='resize'),)
 _REVERTED = (_moves('resize_revert', phases=(END,)),)
 _VOLUME: dict[str, typing.Any] = {'payload': payloads.InstanceActionVolumePayload}
 _SHARE: dict[str, typing.Any] = {'payload': payloads.InstanceActionSharePayload, 'phases': ALL}
+_SNAPSHOT = (Notification('snapshot', payload=payloads.InstanceActionSnapshotPayload),)
 
 # Notifications of an event of an action. Starts are sent in this order, ends in reverse.
 EVENTS = {
@@ -89,9 +90,8 @@ EVENTS = {
     ),
     'compute_unrescue_instance': (Notification('unrescue'),),
     'compute_trigger_crash_dump': (Notification('trigger_crash_dump'),),
-    'compute_snapshot_instance': (
-        Notification('snapshot', payload=payloads.InstanceActionSnapshotPayload),
-    ),
+    'compute_snapshot_instance': _SNAPSHOT,
+    'compute_backup_instance': _SNAPSHOT,
     'compute_attach_volume': (Notification('volume_attach', phases=ALL, **_VOLUME),),
     'compute_detach_volume': (Notification('volume_detach', **_VOLUME),),
     'api_attach_volume': (Notification('volume_attach', phases=ALL, binary=API, **_VOLUME),),

@@ -73,7 +73,7 @@ class SnapshotsTest(own_cloud.OwnCloudTest):
         self.assertEqual(sorted([*before, ('kept', 'active'), ('next', 'active')]), self.images())
         message = self.moving.action(server, 'createBackup')['message']
         self.assertIn('was not deleted', message)
-        event = 'compute_snapshot_instance'
+        event = 'compute_backup_instance'
         self.assertIn((event, 'Success'), self.moving.events(server, 'createBackup'))
         self.assertEqual(message, self.moving.details(server, 'createBackup', event))
         images.update_image(images.find_image('kept'), is_protected=False)

@@ -8,7 +8,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from tests.unit.compute import test_resume
 
-EVENT = 'compute_snapshot_instance'
+EVENT = 'compute_backup_instance'
 AWAY = exception.Unavailable(service='image', reason='test')
 PROTECTED = exception.NeighbourForbids(service='image', reason='it is protected')
 
@@ -48,7 +48,7 @@ class Base(test_resume.Base):
     def remark(self):
         row = self.cell.db.read(actions.get, self.uuid, self.ctxt.request_id)
         (event,) = self.cell.db.read(actions.events_of, [row.id])[row.id]
-        self.assertEqual('Success', event.result)
+        self.assertEqual((EVENT, 'Success'), (event.event, event.result))
         self.assertEqual(row.message, event.details)
         return row.message
 
