@@ -30,6 +30,7 @@ CATEGORIES = {
     'image_property': 'properties of images that servers have on record',
     'libvirt': 'machine types that servers have on record',
     'limits': 'limits of quotas',
+    'volume_attachment': 'attachments of volumes that servers have on record',
 }
 FAILED, INTERRUPTED = 255, 130
 

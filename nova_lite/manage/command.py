@@ -51,14 +51,14 @@ class Verb(typing.NamedTuple):
     def _exit(self, deployment: 'Deployment', args: Args) -> int:
         """Run the verb and return the exit code. With --json print one document.
 
-        The document is the list of the verb or, if the verb has none, its values and messages.
+        The document is that of the verb or, if the verb has none, its values and messages.
         """
         if not args.json:
             return self.run(deployment, args)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             code = self.run(deployment, args)
-        document: object = deployment.listed
+        document: object = deployment.document
         if document is None:
             messages = printed.getvalue().splitlines()
             document = {'code': code, **deployment.found, 'messages': messages}
@@ -110,13 +110,13 @@ class Deployment:
     """The deployment: its configuration, API database, cells and placement.
 
     found: {key: value} that --json prints with the messages
-    listed: list that --json prints instead of `found` and the messages; None: no list
+    document: list or object that --json prints instead of `found` and the messages; None: neither
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
         self.found: dict[str, typing.Any] = {}
-        self.listed: list[dict[str, object]] | None = None
+        self.document: object = None
         self._closing = contextlib.ExitStack()
         # One statement may archive or map a whole table.
         conf.set_override('read_timeout', 0, group='database')
@@ -166,7 +166,7 @@ def print_list(
     columns: {key in JSON: title}
     """
     if args.json:
-        deployment.listed = [dict(zip(columns, line, strict=True)) for line in lines]
+        deployment.document = [dict(zip(columns, line, strict=True)) for line in lines]
     else:
         text_tables.show(list(columns.values()), lines)
 

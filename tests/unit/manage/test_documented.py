@@ -9,7 +9,8 @@ from nova_lite.manage import command
 from tests.fixtures import units
 
 CALL = re.compile(
-    r'(\S*manage)\s+(?:--\S+ \S+\s+)*(api_db|db|cell_v2|placement|image_property|limits|libvirt)\s+(\w+)'
+    r'(\S*manage)\s+(?:--\S+ \S+\s+)*(api_db|db|cell_v2|placement|image_property|limits|libvirt|'
+    r'volume_attachment)\s+(\w+)'
 )
 
 

@@ -22,7 +22,7 @@ class JsonTest(base.ManageTest):
         self.seen.add((category, verb))
         found = json.loads(self.run_verb(category, verb, *argv, '--json', code=code))
         if isinstance(found, dict):
-            self.assertEqual(code, found.pop('code'))
+            self.assertEqual(code, found.pop('code', code))
         return found
 
     def test_every_verb(self):
@@ -83,6 +83,10 @@ class JsonTest(base.ManageTest):
         self.said('libvirt', 'update_machine_type', server, 'other', code=5)
         unset = self.said('libvirt', 'list_unset_machine_type', code=3)['unset']
         self.assertIn(server, unset)
+        connector = self.said('volume_attachment', 'get_connector', '--host', 'h1')
+        self.assertEqual('h1', connector['host'])
+        self.said('volume_attachment', 'show', server, NOWHERE, code=3)
+        self.said('volume_attachment', 'refresh', server, NOWHERE, '/nowhere', code=2)
 
     def _placement(self):
         url = self.useFixture(placement_fixture.Placement()).url
