@@ -15,7 +15,6 @@ from oslo_log import log
 
 from nova_lite import cells
 from nova_lite import exception
-from nova_lite import states
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import schema
@@ -31,6 +30,7 @@ from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import live_migrations
+from nova_lite.db.cell import reset_builds
 from nova_lite.lifecycle import port_changes
 
 Event: typing.TypeAlias = dict[str, typing.Any]
@@ -173,7 +173,7 @@ def _report_plugged(req: request.Request, servers: Servers, events: Iterable[Eve
             by_server.setdefault(event['server_uuid'], {})[event['tag']] = status
     for uuid, plugged in sorted(by_server.items()):
         cell, row = servers[uuid].cell, servers[uuid].row
-        if row.vm_state == states.VmState.BUILDING:
+        if reset_builds.is_building(row):
             _report_to_build(req, cell, row, plugged)
         elif row.task_state is not None:
             cell.db.write(live_migrations.note_plugged, uuid, plugged)

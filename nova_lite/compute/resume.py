@@ -112,14 +112,14 @@ class Resume:
 
     def _name(self, work: conductor_rpc.Unfinished) -> tuple[str, str | None, bool]:
         instance = work['instance']
-        return instance.uuid, work['context'].get('request_id'), _is_over(instance)
+        return instance.uuid, work['context'].get('request_id'), _is_over(work)
 
     def _take_up(self, ctxt: context.RequestContext, work: conductor_rpc.Unfinished) -> None:
         instance = work['instance']
         self._attempts[self._name(work)] += 1
         attempt = self._attempts[self._name(work)]
         deletes = instance.task_state in delete.DELETE.tasks
-        clears = _is_over(instance)
+        clears = _is_over(work)
         if (deletes or clears) and attempt > FIRST and attempt % EACH:
             return
         LOG.info('Resuming %s of server %s', instance.task_state or CLEAR, instance.uuid)
@@ -132,7 +132,7 @@ class Resume:
                 f'{instance.task_state} could not be finished in {ATTEMPTS} attempts'
             )
             self._give_up(ctxt, work, error)
-        elif instance.vm_state == states.VmState.BUILDING:
+        elif _is_building(work):
             self._build(ctxt, work)
         elif POWER.get(instance.task_state) in REPEATED:
             self._power(ctxt, work)
@@ -179,7 +179,7 @@ class Resume:
         instance = work['instance']
         host, uuid = instance.host, instance.uuid
         LOG.warning('Cannot resume the work on server %s: %s', uuid, error)
-        if instance.vm_state == states.VmState.BUILDING:
+        if _is_building(work):
             failure: conductor_rpc.Failure = {'error': error.message, 'details': None}
             yield from guest_work.insist(
                 self._site.conductor.build_failed,
@@ -220,9 +220,13 @@ def _image_order(ctxt: context.RequestContext, instance: objects.Instance) -> ba
     return backups.noted(instance.system_metadata, ctxt.request_id)
 
 
-def _is_over(instance: objects.Instance) -> bool:
+def _is_building(work: conductor_rpc.Unfinished) -> bool:
+    return work['instance'].vm_state == states.VmState.BUILDING or work.get('continues', False)
+
+
+def _is_over(work: conductor_rpc.Unfinished) -> bool:
     """Return whether the build of the server is over, so that only its remains are cleaned up."""
-    return instance.task_state is None
+    return work['instance'].task_state is None and not _is_building(work)
 
 
 def _order(work: conductor_rpc.Unfinished) -> build_module.Order:

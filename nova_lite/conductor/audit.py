@@ -23,6 +23,7 @@ from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import reset_builds
 from nova_lite.dialects import execute
 from nova_lite.lifecycle import refused_deletions
 from nova_lite.lifecycle import searches
@@ -42,6 +43,10 @@ INCOMPLETE = (
     states.MigrationType.LIVE_MIGRATION,
 )
 _SERVERS = instances.TABLE
+_MAY_BE_ABANDONED = sa.or_(
+    _SERVERS.c.task_state.in_([str(task) for task in HOSTLESS_TASKS]),
+    _SERVERS.c.build.is_not(None),
+)
 _INCOMPLETE = (
     sa.select(migrations.TABLE.c.uuid)
     .join(_SERVERS, _SERVERS.c.uuid == migrations.TABLE.c.instance_uuid)
@@ -79,7 +84,7 @@ class Audit:
         """Finish work without a host, end migrations of deleted servers, delete old epochs."""
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
-            if row.task_state == states.TaskState.SCHEDULING:
+            if row.task_state == states.TaskState.SCHEDULING or reset_builds.continues(row):
                 LOG.warning('Rescheduling the build of server %s, which has no host', row.uuid)
                 self._attempt(self._rescheduler.take_up, row)
         for row in hostless:
@@ -121,17 +126,18 @@ def _abandoned(connection: sa.Connection, idle_s: float) -> tuple[Sequence[rows.
 
 
 def _hostless(connection: sa.Connection, before: datetime.datetime) -> Sequence[rows.Row]:
-    return rows.every(
+    found = rows.every(
         connection,
         instances.TABLE,
         instances.IS_IDLE,
+        _MAY_BE_ABANDONED,
         order_by=instances.TABLE.c.id,
         given={'idle_since': before},
         host=None,
         deleted=False,
         hidden=False,
-        task_state=HOSTLESS_TASKS,
     )
+    return [row for row in found if row.task_state in HOSTLESS_TASKS or reset_builds.continues(row)]
 
 
 def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[str]:

@@ -21,6 +21,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info as network_infos
+from nova_lite.db.cell import reset_builds
 from nova_lite.objects import instance_group
 from nova_lite.objects import selection as selections
 from nova_lite.rpc.methods import conductor as methods
@@ -53,6 +54,7 @@ def start(
     if row is None or instances.is_gone(row):
         return False
     if _was_reset(row, host):
+        group_places.check(connection, instance_uuid, host, group)
         instances.update(connection, instance_uuid, {'node': node}, expect_host=(host,))
         return methods.AGAIN
     _require_building(row, host)
@@ -148,12 +150,8 @@ def fail(
 
 
 def _was_reset(row: rows.Row, host: str) -> bool:
-    """Return whether an administrator has set the state of a server that this host builds.
-
-    Such a build goes on. Otherwise the server would have that state without a guest.
-    """
-    is_of_host = row.host == host and row.launched_on is None
-    return is_of_host and row.build is None and row.vm_state != states.VmState.BUILDING
+    """Return whether an administrator has set the state of a server that this host builds."""
+    return bool(row.host == host) and reset_builds.continues(row)
 
 
 def _fail_reset(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> bool:
@@ -161,7 +159,18 @@ def _fail_reset(connection: sa.Connection, host: str, uuid: str, values: rows.Va
     row = instances.held(connection, uuid)
     if row is None or instances.is_gone(row) or not _was_reset(row, host):
         return False
-    instances.force(connection, uuid, values)
+    instances.force(connection, uuid, {'build': reset_builds.unmarked(row), **values})
+    return True
+
+
+def _leave_reset(connection: sa.Connection, host: str, uuid: str) -> bool:
+    """Take the build of a server in `_was_reset` off its host. Return whether it was one."""
+    row = instances.held(connection, uuid)
+    if row is None or instances.is_gone(row) or not _was_reset(row, host):
+        return False
+    instances.force(
+        connection, uuid, {'host': None, 'node': None, 'updated_at': runtime.naive_now()}
+    )
     return True
 
 
@@ -174,8 +183,9 @@ def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
 def _over(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the row of a server that never runs and has no task, or None."""
     row = rows.lock(connection, instances.TABLE, uuid=uuid)
-    is_over = row is not None and row.vm_state in OVER and row.task_state is None
-    return row if is_over else None
+    if row is None or row.vm_state not in OVER or row.task_state is not None:
+        return None
+    return None if reset_builds.continues(row) else row
 
 
 def _is_kept_by(host: str, row: rows.Row) -> bool:
@@ -225,9 +235,10 @@ def leave_host(
     try:
         _end(connection, host, uuid, values)
     except exception.StateChanged as changed:
-        LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
-        fail(connection, ctxt, host, uuid, failure=failure, keep_host=False, counts=counts)
-        return None
+        if not _leave_reset(connection, host, uuid):
+            LOG.info('Not rescheduling the build of server %s: %s', uuid, changed)
+            _fail_event(connection, ctxt, host, uuid, failure)
+            return None
     _fail_event(connection, ctxt, host, uuid, failure)
     actions.clear_failure(connection, uuid, ctxt.request_id)
     if counts:
@@ -301,12 +312,14 @@ def take_up(connection: sa.Connection, row: rows.Row) -> rows.Row | None:
 
 def _take(connection: sa.Connection, row: rows.Row, values: rows.Values) -> None:
     """Change a build without a host if it was last changed at the time in `row`."""
-    instances.update(
+    is_reset = reset_builds.continues(row)
+    change = instances.force if is_reset else instances.update
+    change(
         connection,
         row.uuid,
         values,
-        expect_task=(states.TaskState.SCHEDULING,),
-        expect_vm=BUILDING,
+        expect_task=(row.task_state if is_reset else states.TaskState.SCHEDULING,),
+        expect_vm=(row.vm_state,) if is_reset else BUILDING,
         expect_host=(None,),
         expect_change=(row.updated_at,),
     )

@@ -10,10 +10,10 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import context
-from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import reset_builds
 from nova_lite.db.cell import shares
 from nova_lite.rpc.methods import conductor as methods
 from nova_lite.states import transitions
@@ -72,8 +72,7 @@ def _are_known(
 
 
 def _may_change_devices(row: rows.Row) -> bool:
-    building = row.vm_state == states.VmState.BUILDING
-    return building or row.task_state in transitions.REBOOT_HARD.tasks
+    return reset_builds.is_building(row) or row.task_state in transitions.REBOOT_HARD.tasks
 
 
 def change_shares(

@@ -17,6 +17,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import reset_builds
 from nova_lite.db.cell import services
 from nova_lite.db.cell import shares
 from nova_lite.dialects import execute
@@ -52,6 +53,12 @@ _UNFINISHED = sa.or_(
     sa.and_(
         _SERVERS.c.vm_state.in_([str(state) for state in build_reports.OVER]),
         _SERVERS.c.task_state.is_(None),
+        _SERVERS.c.build.is_not(None),
+    ),
+    # Some of these builds continue although the states of their servers were set.
+    sa.and_(
+        _SERVERS.c.deleted.is_(False),
+        _SERVERS.c.vm_state != str(states.VmState.BUILDING),
         _SERVERS.c.build.is_not(None),
     ),
 )
@@ -203,6 +210,7 @@ def unfinished(
         given={'idle_since': before},
         host=list(hosts),
     )
+    found = [row for row in found if _is_of_host(row)]
     devices = children.block_devices(connection, [row.uuid for row in found])
     return [
         {
@@ -212,14 +220,20 @@ def unfinished(
             ],
             'context': _context_of(connection, row),
             'build': row.build,
+            'continues': reset_builds.continues(row),
         }
         for row in found
     ]
 
 
+def _is_of_host(row: rows.Row) -> bool:
+    is_over = row.task_state is None and row.vm_state in build_reports.OVER
+    return is_over or row.task_state in transitions.HOST_TASKS or reset_builds.continues(row)
+
+
 def _context_of(connection: sa.Connection, row: rows.Row) -> methods.Json:
     """Return the context of the request that a server's host has not finished, if known."""
-    if row.build and row.vm_state == states.VmState.BUILDING:
+    if row.build and reset_builds.is_building(row):
         asked_then: methods.Json = row.build['context']
         return asked_then
     action = actions.find_newest(connection, row.uuid)

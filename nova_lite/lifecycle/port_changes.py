@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
-from nova_lite import states
 from nova_lite.clients import port_allocations
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
@@ -25,6 +24,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import network_info
+from nova_lite.db.cell import reset_builds
 from nova_lite.lifecycle import world as worlds
 
 LOG = log.getLogger(__name__)
@@ -71,7 +71,7 @@ def follow(
 
 def is_busy(world: worlds.World, row: rows.Row) -> bool:
     """Return whether a task, a build or a saga may still record ports that it read earlier."""
-    if row.task_state is not None or row.vm_state == states.VmState.BUILDING:
+    if row.task_state is not None or reset_builds.is_building(row):
         return True
     return world.api_db.read(sagas.find_active, row.uuid) is not None
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import datetime
 
 from nova_lite import states
+from nova_lite.db.cell import reset_builds
 from nova_lite.saga import cleaning
 from nova_lite.saga import journal
 from nova_lite.saga import step
@@ -56,7 +57,7 @@ def ended(snapshot: observed.Snapshot, ages: age_limits.AgeLimits) -> Iterator[f
             yield Finding(
                 'I6', f'server {row.uuid}', f'in {cell.name} is {row.task_state} for too long'
             )
-        elif row.vm_state == states.VmState.BUILDING:
+        elif reset_builds.is_building(row):
             yield Finding('I7', f'server {row.uuid}', f'in {cell.name} has been BUILD for too long')
     for saga in snapshot.sagas:
         # One that cleans up may hold its server for it: see `owed`.

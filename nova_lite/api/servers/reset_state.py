@@ -13,6 +13,7 @@ from nova_lite.api.servers import confirm_revert
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import reset_builds
 from nova_lite.lifecycle import counting
 
 # In the list of actions, without events, as in nova.
@@ -44,8 +45,9 @@ def reset_state(req: request.Request, server: server_access.Server) -> None:
 
 def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, state: str) -> None:
     row = instances.lock(connection, uuid)
-    # The host must not clear away a build whose state an administrator has set.
-    changes = {'vm_state': state, 'task_state': None, 'build': None, 'deleted_at': None}
+    # The host must not clear away a failed build whose state an administrator has set.
+    build = reset_builds.arguments(row)
+    changes = {'vm_state': state, 'task_state': None, 'build': build, 'deleted_at': None}
     if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):
         # The deletion continues: the guest may be destroyed, and its owner got the answer.
         del changes['task_state']

@@ -71,12 +71,14 @@ class Unfinished(typing.TypedDict):
     """Work that a host has not finished, with the arguments of its call.
 
     context: argument of RequestContext.from_wire; build: that of `instances.build`
+    continues: whether it is a build that continues although os-resetState has set the state
     """
 
     instance: instance.Instance
     block_devices: list[block_device.BlockDevice]
     context: Json
     build: Json | None
+    continues: typing.NotRequired[bool]
 
 
 class Evacuation(typing.TypedDict):

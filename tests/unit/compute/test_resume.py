@@ -10,6 +10,7 @@ import testtools
 from nova_lite import exception
 from nova_lite.compute import resume
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import reset_builds
 from nova_lite.virt.sim import hostpower
 from nova_lite.virt.sim import profile
 from tests.fixtures import cell
@@ -67,6 +68,12 @@ class Base(testtools.TestCase):
         self.cell.kill()
         self.cell.compute._resume.run(0)
 
+    def reset(self, uuid, state='active'):
+        """Change a record as os-resetState does."""
+        values = {'vm_state': state, 'task_state': None}
+        values['build'] = reset_builds.arguments(self.cell.row(uuid))
+        self.cell.db.write(instances.force, uuid, values)
+
 
 class TestKilledBuild(testscenarios.WithScenarios, Base):
     scenarios = testscenarios.multiply_scenarios(
@@ -102,13 +109,32 @@ class TestKilledBuild(testscenarios.WithScenarios, Base):
         self.assertEqual(1, left['claims']['host-1']['VCPU'])
         self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
 
-    def test_deleted_instead(self):
+    def test_reset_meanwhile(self):
+        """The build goes on, with its own ports and volumes, and the server keeps that state."""
+        for state in ('active', 'error'):
+            uuid = self.kill_building()
+            self.reset(uuid, state)
+            self.restart()
+            self.assertEqual((state, None, 'host-1'), self.cell.state(uuid))
+            row, left = self.cell.row(uuid), self.cell.leftovers()
+            self.assertEqual([('host-1', 'resident', 1)], left['guests'][uuid])
+            self.assertEqual((2, 'host-1'), (len(row.network_info), row.launched_on))
+            self.assertIsNone(row.build)
+            self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+            self.cell.delete(uuid)
+
+    def test_deleted_instead(self, resets=False):
         before = self.cell.leftovers()
         uuid = self.kill_building()
         self.cell.kill()
+        if resets:
+            self.reset(uuid)
         self.cell.delete(uuid)
         self.assertTrue(self.cell.row(uuid).deleted)
         self.assertEqual(before, self.cell.leftovers())
+
+    def test_reset_and_deleted_instead(self):
+        self.test_deleted_instead(resets=True)
 
 
 class TestLost(Base):
@@ -129,6 +155,29 @@ class TestLost(Base):
         del self.cell.conductor.reschedule_build
         self.cell.compute._resume.run(0)
         self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+
+    def test_reschedule_message_of_a_build_that_was_reset(self):
+        ctxt, uuid = self.cell.accept(['host-1', 'host-2'])
+        self.cell.conductor.reschedule_build = lambda *args, **kwargs: None
+        limits = self.cell.compute.site.inventory.limits('host-1')
+        self.cell.compute.site.claims.claim('host-1', 'another', limits, limits)
+        self.cell.send(ctxt, uuid)
+        del self.cell.conductor.reschedule_build
+        self.reset(uuid)
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+        self.assertEqual([('host-2', 'resident', 1)], self.cell.guests()[uuid])
+
+    def test_reset_twice_and_stopped(self):
+        """The task waits until the build has ended."""
+        _ctxt, uuid = self.cell.accept(networks=NETWORKS, devices=DEVICES)
+        for state in ('error', 'active'):
+            self.reset(uuid, state)
+        self.cell.ask(uuid, 'stop', 'powering-off')
+        self.restart()
+        self.assertEqual(('active', 'powering-off', 'host-1'), self.cell.state(uuid))
+        self.cell.compute._resume.run(0)
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(uuid))
 
     def test_build_without_its_arguments(self):
         _ctxt, uuid = self.cell.accept(build=None)

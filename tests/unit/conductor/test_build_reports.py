@@ -6,6 +6,7 @@ from nova_lite import exception
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import network_info
+from nova_lite.db.cell import reset_builds
 from tests.unit.conductor import base
 
 GROUP = '99999999-9999-4999-8999-999999999999'
@@ -249,7 +250,8 @@ class TestReset(Base):
     """An administrator resets the state while the host builds. Then the build goes on."""
 
     def reset(self, uuid, state='active'):
-        self.change(uuid, vm_state=state, task_state=None, build=None)
+        build = reset_builds.arguments(self.cell.row(uuid))
+        self.change(uuid, vm_state=state, task_state=None, build=build)
 
     def test_ends(self):
         for state in ('active', 'error'):
@@ -304,14 +306,34 @@ class TestReset(Base):
             self.assertEqual(('error', None, host), self.cell.state(uuid))
             self.assertEqual('it broke', self.cell.fault(uuid))
 
-    def test_fails_where_another_host_could_build(self):
-        """The arguments of the build are gone."""
+    def test_remains_of_one_that_fails_are_cleared(self):
+        ctxt, uuid = self.server()
+        self.start(ctxt, uuid)
+        self.reset(uuid)
+        self.assertFalse(self.conductor.build_is_over(ctxt, 'host-1', uuid))
+        self.fail(ctxt, uuid, keep_host=True)
+        self.assertTrue(self.conductor.build_is_over(ctxt, 'host-1', uuid))
+        self.assertTrue(self.conductor.build_cleared(ctxt, 'host-1', uuid))
+        self.assertEqual(('error', None, None), self.cell.state(uuid))
+
+    def test_fails_and_no_other_host_is_left(self):
         ctxt, uuid = self.server()
         self.start(ctxt, uuid)
         self.reset(uuid)
         self.conductor.reschedule_build(ctxt, 'host-1', uuid, FAILURE)
         self.assertEqual(('error', None, None), self.cell.state(uuid))
-        self.assertEqual('it broke', self.cell.fault(uuid))
+        self.assertIn('Exhausted all hosts', self.cell.fault(uuid))
+
+    def test_between_two_hosts(self):
+        """Its conductor gives up, and the audit finds the build."""
+        ctxt, uuid = self.server(['host-1', 'host-2'])
+        self.start(ctxt, uuid)
+        self.change(uuid, host=None, node=None, task_state='scheduling')
+        self.reset(uuid)
+        self.clock.advance(self.cell.conf.conductor.audit_idle_s + 1)
+        self.conductor.audit()
+        self.assertEqual(('active', None, 'host-2'), self.cell.state(uuid))
+        self.assertEqual([('build_instance', 'host-2')], self.sent)
 
     def test_of_another_host(self):
         ctxt, uuid = self.server()

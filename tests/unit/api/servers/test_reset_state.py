@@ -9,6 +9,7 @@ from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import reset_builds
 from nova_lite.lifecycle import confirmations
 from nova_lite.lifecycle import intents
 from tests.fixtures import saga_rows
@@ -49,6 +50,26 @@ class ResizedTest(base.Case):
         self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
         self.assertEqual('error', self.api.row(uuid).vm_state)
         self.assertEqual('finished', database.read(migrations.get, values['uuid']).status)
+
+
+class BuildTest(base.Case):
+    def build(self, **columns):
+        """Reset the state of a server with arguments of a build. Return the column `build`."""
+        uuid = self.api.add_server(build={'options': {}}, **columns)
+        for state in ('error', 'active'):
+            self.act(uuid, 'os-resetState', {'state': state}, who=base.ADMIN)
+        row = self.api.row(uuid)
+        self.assertEqual(('active', None), (row.vm_state, row.task_state))
+        return row.build
+
+    def test_of_a_server_that_is_being_built(self):
+        """The build needs its arguments."""
+        build = self.build(vm_state='building', task_state='spawning')
+        self.assertEqual({'options': {}, reset_builds.MARK: True}, build)
+
+    def test_of_one_whose_build_has_failed(self):
+        """Its host must not clear the server any more."""
+        self.assertIsNone(self.build(vm_state='error', task_state=None))
 
 
 class MovingTest(base.Case):
