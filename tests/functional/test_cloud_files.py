@@ -74,7 +74,7 @@ class HowtoTest(testtools.TestCase):
         self.assertEqual(['old-1', 'old-2'], [each['name'] for each in found['servers']])
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class CloudFilesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

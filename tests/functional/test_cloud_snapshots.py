@@ -26,6 +26,7 @@ from tests.fixtures import warm_programs
 from tests.functional import base
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 LIMIT_S = 300
@@ -169,6 +170,7 @@ def rows(path):
         return sorted(copied.iterdump())
 
 
+@sample.in_turns(3)
 class ForkTest(base.CloudTest):
     """The commands, with two processes."""
 

@@ -26,7 +26,7 @@ PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
 
 
-@sample.in_turns(2)
+@sample.in_turns(4)
 class HowtoTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

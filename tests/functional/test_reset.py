@@ -39,7 +39,7 @@ PATHS = (
 CLIENTS, RESETS, LEAKS = 3, 6, 4
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class ResetTest(base.CloudTest):
     """Each test leaves the cloud as it was started, but for servers and saved states."""
 

@@ -69,7 +69,7 @@ class ResetWaitingTest(testscenarios.WithScenarios, base.CloudTest):
                 itertools.product(WAITING, ('active', 'error'))
             )
         ],
-        3,
+        4,
     )
 
     @classmethod

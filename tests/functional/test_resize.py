@@ -19,7 +19,7 @@ EVENTS = [
 ]
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class ResizeTest(moves_base.MovesTest):
     settings = {'cells': 1, 'hosts': 3, 'options': NO_QUOTA}
 

@@ -60,7 +60,7 @@ class ScenarioTestCase(testtools.TestCase):
         self.assertEqual((0, 'No invariant is violated.\n'), (code, printed), errors)
 
 
-@sample.in_turns(2)
+@sample.in_turns(4)
 class ScenarioTest(ScenarioTestCase):
     def test_placement_409_storm(self):
         self.check('placement-409-storm')
