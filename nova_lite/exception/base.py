@@ -13,6 +13,7 @@ class NovaLiteError(Exception):
     transient: the request may succeed a moment later
     final: the request would fail again
     outage: the far side cannot be reached; accepted work waits until it can be
+    gone: the cell or host has no mapping, so that nothing there can be changed
     """
 
     __module__ = _PACKAGE
@@ -21,6 +22,7 @@ class NovaLiteError(Exception):
     transient = False
     outage = False
     final = False
+    gone = False
     msg = 'An unknown error occurred.'
 
     def __init_subclass__(cls, **kwargs: typing.Any) -> None:

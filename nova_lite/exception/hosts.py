@@ -12,10 +12,12 @@ class ComputeNodeNotFound(base.NotFound):
 
 
 class HostMappingNotFound(base.NotFound):
+    reschedule = gone = True
     msg = "Host '%(host)s' is not mapped to any cell"
 
 
 class CellMappingNotFound(base.NotFound):
+    reschedule = gone = True
     msg = 'Cell %(cell)s has no mapping.'
 
 

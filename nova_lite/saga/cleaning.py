@@ -11,6 +11,7 @@ progress (`Pending.keeps`), the saga keeps the server.
 from oslo_log import log
 
 from nova_lite import exception
+from nova_lite.saga import failures
 from nova_lite.saga import journal as journal_module
 from nova_lite.saga import owner
 from nova_lite.saga import retries
@@ -75,6 +76,8 @@ class Cleaning:
         self._engine, self._saga, self._record = engine, saga, record
         # Seconds after which to look again at an effect that is in progress.
         self._look_in: float | None = None
+        # Notes about duties that are not done.
+        self._notes: list[journal_module.Note] = []
 
     def go(self) -> str:
         """Try all duties. Return the new state of the saga."""
@@ -83,7 +86,8 @@ class Cleaning:
         left = [duty for duty in duties if not self._try(duty)]
         journal, state = self._engine.journal, journal_module.CLEANING
         self._saga.data[DUTIES] = left
-        done = {duty['step'] for duty in duties if duty not in left}
+        gone = self._saga.data.get(step_module.GONE, ())
+        done = {duty['step'] for duty in duties if duty not in left and duty['step'] not in gone}
         self._saga.data[CLEANED] = sorted(done.union(self._saga.data.get(CLEANED, ())))
         if left:
             seconds = self._pause()
@@ -95,7 +99,7 @@ class Cleaning:
             journal.finish(
                 self._record,
                 state=state,
-                notes=[note],
+                notes=[*self._notes, note],
                 position=self._record.position,
                 data=self._saga.data,
             )
@@ -112,7 +116,13 @@ class Cleaning:
             journal.clean_soon(self._record, wake_in_s=self._look_in, data=data)
             return self._look_in
         seconds = pause_s(attempts)
-        journal.clean_later(self._record, wake_in_s=seconds, attempts=attempts + 1, data=data)
+        journal.clean_later(
+            self._record,
+            wake_in_s=seconds,
+            attempts=attempts + 1,
+            data=data,
+            notes=self._notes,
+        )
         return seconds
 
     def _try(self, duty: journal_module.Data) -> bool:
@@ -125,6 +135,9 @@ class Cleaning:
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
+            if failures.is_gone(error):
+                self._abandon(duty, error)
+                return True
             LOG.log(
                 retries.level(self._record.attempts),
                 'Saga %s cannot clean up "%s" of server %s yet (%s: %s), attempt %s',
@@ -148,6 +161,19 @@ class Cleaning:
                 duty['error'],
             )
         return done
+
+    def _abandon(self, duty: journal_module.Data, error: Exception) -> None:
+        """Note a duty that nobody can do any more."""
+        LOG.warning(
+            'Saga %s does not clean up "%s" of server %s: %s',
+            self._saga.uuid,
+            duty['step'],
+            self._saga.instance_uuid,
+            error,
+        )
+        gone = self._saga.data.get(step_module.GONE, {})
+        self._saga.data[step_module.GONE] = {**gone, duty['step']: failures.describe(error)}
+        self._notes.append(journal_module.Note('left', duty['step'], str(error)))
 
     def _do(self, duty: journal_module.Data) -> bool:
         known = self._saga.data

@@ -21,6 +21,11 @@ def is_outage(error: Exception) -> bool:
     return bool(getattr(error, 'outage', False))
 
 
+def is_gone(error: Exception) -> bool:
+    """Return whether the cell or host of the step is not mapped, so that no saga can change it."""
+    return bool(getattr(error, 'gone', False))
+
+
 def is_unknown(error: Exception) -> bool:
     """Return whether the pivot that raised the error may have taken place.
 

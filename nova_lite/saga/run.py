@@ -146,15 +146,7 @@ class Run:
                 # keeps its states.
                 self._retry(step, error)
                 return None
-            LOG.error(
-                'Saga %s: undo of "%s" failed, continuing with the next undo: %s',
-                self.saga.uuid,
-                step.id,
-                error,
-                exc_info=not isinstance(error, exception.Unavailable),
-            )
-            self._note(step_module.NOT_UNDONE, step, failures.describe(error))
-            cleaning.add(self.saga, step, failures.describe(error))
+            self._leave_undone(step, error)
         else:
             if isinstance(result, step_module.Pending):
                 self._wait(step, result)
@@ -164,6 +156,21 @@ class Run:
             self._forget(index)
             return self._reach(index, FORWARD, step, what='turns')
         return self._reach(index - 1, UNDO, step, what='undone')
+
+    def _leave_undone(self, step: step_module.Step, error: Exception) -> None:
+        """Continue after an undo that failed. A step whose cell is gone has nothing to undo."""
+        gone = failures.is_gone(error)
+        LOG.error(
+            'Saga %s: undo of "%s" failed, continuing with the next undo: %s',
+            self.saga.uuid,
+            step.id,
+            error,
+            exc_info=not (gone or isinstance(error, exception.Unavailable)),
+        )
+        key = step_module.GONE if gone else step_module.NOT_UNDONE
+        self._note(key, step, failures.describe(error))
+        if not gone:
+            cleaning.add(self.saga, step, failures.describe(error))
 
     def _timed(
         self, step: step_module.Step, direction: str, effect: step_module.Effect
@@ -195,14 +202,15 @@ class Run:
             self._retry(step, error)
             return None
         leave = self.saga.leave_at(step, error)
-        attempts = 1 if failures.is_final(error) or leave else step.attempts
+        gone = failures.is_gone(error)
+        attempts = 1 if failures.is_final(error) or gone or leave else step.attempts
         if not transient:
             self._count_try(step)
             if tried < attempts:
                 self._retry(step, error)
                 return None
         if index > self.progress.pivot:
-            if not step.best_effort or tried < attempts:
+            if not (step.best_effort or gone) or tried < attempts:
                 self._retry(step, error)
                 return None
             return self._give_up(index, step, error, leave)

@@ -17,6 +17,8 @@ LOG = log.getLogger(__name__)
 FOREVER = 1 << 30
 # Keys of Saga.data that only the engine uses.
 TRIES, GIVEN_UP, NOT_UNDONE, GO_BACK = '_tries', '_left', '_not_undone', '_turn'
+# {step id: error} of steps that were not undone or cleaned up, since their cell is not mapped.
+GONE = '_gone'
 PLAN, ASIDE = '_plan', '_aside'
 # {'name', 'step', 'keeps'} of the Leave of a saga that has failed.
 LEFT_AS = '_left_as'

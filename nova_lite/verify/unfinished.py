@@ -141,7 +141,7 @@ def cleaned_up(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
         if saga.active_for or saga.instance_uuid not in there:
             continue
         steps = {name for key in LEFTOVERS for name in saga.data.get(key) or ()}
-        steps -= set(saga.data.get(cleaning.CLEANED) or ())
+        steps -= {*(saga.data.get(cleaning.CLEANED) or ()), *(saga.data.get(step.GONE) or ())}
         if steps:
             yield Finding(
                 'I6',

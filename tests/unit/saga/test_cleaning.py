@@ -12,6 +12,7 @@ from nova_lite.saga import journal
 from nova_lite.saga import retries
 from tests.unit.saga import test_engine
 
+GONE = exception.CellMappingNotFound(cell='a uuid')
 DOWN = exception.Unavailable(service='volume', reason='down')
 
 
@@ -115,6 +116,36 @@ class CleaningTest(test_engine.EngineTestCase):
         self.clock.advance(31)
         self.assertEqual('undone', self.engine().run(self.uuid))
         self.assertEqual('Conflict: first error', self.record().error['message'])
+
+    def notes(self):
+        found = self.database.read(sagas.events, self.uuid)
+        return [(note.what, note.step, note.detail) for note in found]
+
+    def test_a_cell_that_is_not_mapped_any_more(self):
+        """It may be mapped again, under another uuid."""
+        self.end_dirty()
+        self.world.fail['mess', 'clean'] = ('before', GONE)
+        self.clock.advance(31)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertIn(('left', 'fourth', GONE.message), self.notes())
+        data = self.record().data
+        self.assertEqual((['fourth'], []), (list(data['_gone']), data['_cleaned']))
+
+    def test_undo_in_a_cell_that_is_not_mapped_any_more(self):
+        """Its step has no duty, and does not break the server."""
+        self.world.fail['third', 'do'] = ('before', exception.Conflict(reason='first error'))
+        self.world.fail['second', 'undo'] = ('before', GONE)
+        self.assertEqual('undone', self.engine().run(self.uuid))
+        data = self.record().data
+        self.assertEqual((['second'], None), (list(data['_gone']), data.get('_not_undone')))
+        self.assertEqual({'second'}, self.world.on)
+
+    def test_step_after_the_pivot_in_a_cell_that_is_not_mapped_any_more(self):
+        self.world.fail['fourth', 'do'] = ('before', GONE)
+        self.assertEqual('cleaning', self.engine().run(self.uuid))
+        self.clock.advance(31)
+        self.assertEqual('done', self.engine().run(self.uuid))
+        self.assertEqual(['fourth'], list(self.record().data['_left']))
 
     def test_pauses_grow_and_do_not_end(self):
         self.assertEqual([30, 60, 120], [cleaning.pause_s(n) for n in range(3)])
