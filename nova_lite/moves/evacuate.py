@@ -36,7 +36,7 @@ CONDUCTOR_EVENT = 'rebuild_server'
 REBUILD_EVENT = 'compute_rebuild_instance'
 STOP_EVENT = 'compute_stop_instance'
 # Refusals of the destination that leave the server as it was.
-HARMLESS = ('NoCapacity', 'GroupPolicyViolated')
+HARMLESS = ('NoCapacity', 'GroupPolicyViolated', 'HostMappingNotFound')
 
 
 class Arguments(scopes.Arguments):

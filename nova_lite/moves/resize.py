@@ -129,7 +129,9 @@ class Resize(move.Move[Began]):
             self.beginning(later=True),
             self.allocation.holding(),
             self.choice.choosing(),
-            places.SOURCE_RECORDS.step(steps.RECORD, self.record, self.forget, later=True),
+            self.choice.recording(
+                steps.RECORD, self.record, self.forget, dest=self.dest, later=True
+            ),
             self.ports.binding(steps.BIND),
             self.volumes.step(),
             self.arrival.claiming(),

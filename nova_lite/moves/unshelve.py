@@ -103,7 +103,7 @@ class Unshelve(move.Move[Began]):
         return (
             places.IMAGES.step('find-image', self.find_image),
             self.choice.choosing(),
-            places.SOURCE_RECORDS.step(RECORD, self.admit),
+            self.choice.recording(RECORD, self.admit, dest=self.dest),
             places.NETWORK.step(
                 BIND,
                 self.bind,

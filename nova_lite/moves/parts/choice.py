@@ -14,6 +14,7 @@ from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.clients import placement as placement_client
 from nova_lite.db import rows
+from nova_lite.db.api import host_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
@@ -84,6 +85,32 @@ class Choice:
         """Return the step that chooses a destination and claims its resources."""
         drop = self.allocation.drop_claim
         return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=True)
+
+    def recording(
+        self,
+        step: str,
+        record: Callable[[], None],
+        forget: saga.Effect | None = None,
+        *,
+        dest: scopes.End,
+        at: places.Place = places.SOURCE_RECORDS,
+        **options: typing.Any,
+    ) -> saga.Step:
+        """Return the step that records the destination, and refuses a host that is not mapped.
+
+        A program that deletes the mapping of a host or cell locks it and looks for records of moves
+        in the cell. Either it finds the record of this step, or this step finds no mapping.
+
+        step: its id; record: writes the migration to the cell of the destination
+        at: that cell; options: see saga.Step
+        """
+
+        def record_and_hold() -> None:
+            record()
+            hold, api_db = host_mappings.hold, self.scope.world.api_db
+            api_db.write(hold, dest.host, dest.cell.cell.id)
+
+        return at.step(step, record_and_hold, forget, **options)
 
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""

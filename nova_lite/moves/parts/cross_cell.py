@@ -103,7 +103,14 @@ class Crossing:
         clean = duties.copy(self.scope, self._dest)
         return (
             places.SOURCE_RECORDS.step(steps.RECORD, self.record, forget, later=True),
-            places.DEST_RECORDS.step(COPY, self.copy, self.drop_copy, clean=clean),
+            self._choice.recording(
+                COPY,
+                self.copy,
+                self.drop_copy,
+                dest=self._dest,
+                at=places.DEST_RECORDS,
+                clean=clean,
+            ),
         )
 
     def claiming(self) -> saga.Step:
@@ -273,7 +280,8 @@ class Crossing:
     def _delete(self, free_source: Callable[[], None]) -> saga.Pending | saga.Skipped | None:
         """Delete the server if a user deleted it in the source cell during the switch."""
         scope, there = self.scope, self._dest.cell
-        if not scope.results[HIDE].gone:
+        hidden = scope.results.get(HIDE)
+        if hidden is None or not hidden.gone:
             return saga.Skipped()
         waits = self._departure.discard('discard')
         if isinstance(waits, saga.Pending):

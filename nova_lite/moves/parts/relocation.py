@@ -55,8 +55,8 @@ class Relocation:
             scope.write(choice.admit, choice.group(), columns=columns or {})
             scope.results[RECORDED] = True
 
-        return places.SOURCE_RECORDS.step(
-            steps.RECORD, record, self._forget, harmless=True, **options
+        return self._choice.recording(
+            steps.RECORD, record, self._forget, dest=self.route.dest, harmless=True, **options
         )
 
     def _forget(self) -> None:

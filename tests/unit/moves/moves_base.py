@@ -9,6 +9,8 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
 from nova_lite.db import rows
+from nova_lite.db.api import cell_mappings
+from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
@@ -128,12 +130,20 @@ class MoveTestCase(testtools.TestCase):
         self.cell.uuid = cell_fixture.CELL_UUID
         self.cell.placement = Placement()
         self.api_db = self.useFixture(database.ApiDatabase()).database
+        self.cell.id = self.api_db.write(self._map_cell)
+        self.api_db.write(host_mappings.create_missing, self.cell.id, self.cell.hosts)
         self.world = World(self.cell, self.api_db, self.cell.placement)
         self.cell.db.write(services.beat, self.cell.hosts, services.COMPUTE, 'compute')
         self.server = self.boot()
         provider = self.cell.provider(SOURCE)
         self.cell.placement.allocations[self.server] = {provider: {'VCPU': 1}}
         self.api_db.write(self._record)
+
+    @staticmethod
+    def _map_cell(connection):
+        urls = {'transport_url': 'none:///', 'database_connection': 'none:///'}
+        values = {'uuid': cell_fixture.CELL_UUID, 'name': 'cell', 'disabled': False, **urls}
+        return cell_mappings.create(connection, values)
 
     def boot(self):
         """The server that moves, on SOURCE; its uuid."""
