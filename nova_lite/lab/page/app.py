@@ -221,8 +221,9 @@ def _wants_html(environ: Environ) -> bool:
 def files() -> Mapping[str, Answer]:
     """Return {name: Answer} of the files of the page."""
     return {
-        each.name: Answer(each.read_bytes(), TYPES[pathlib.PurePath(each.name).suffix])
+        each.name: Answer(each.read_bytes(), kind)
         for each in importlib.resources.files(__package__).joinpath('static').iterdir()
+        if (kind := TYPES.get(pathlib.PurePath(each.name).suffix))
     }
 
 

@@ -1,0 +1,1 @@
+"""Files of the live page, which its server sends as they are."""

@@ -1,0 +1,1 @@
+"""The profiles of hosts that come with nova_lite, a file each."""
