@@ -36,12 +36,20 @@ policy_generator_config_file = [
     (str(TOP / 'etc/nova_lite/nova-lite-policy-generator.conf'), '_generated/nova-lite'),
 ]
 
-html_theme = 'alabaster'
+html_theme = 'furo'
+html_title = project
 html_static_path = ['_static']
-html_theme_options = {
-    'description': 'A Nova-compatible compute control plane over simulated hosts',
-    'page_width': '70em',
-    'sidebar_width': '16em',
-}
-html_sidebars = {'**': ['about.html', 'searchfield.html', 'navigation.html']}
+html_css_files = ['custom.css']
 pygments_style = 'friendly'
+
+
+def setup(app):
+    app.connect('html-page-context', _collapse_tree, priority=100)
+
+
+def _collapse_tree(_app, _page, *more):
+    """Show beside a page the pages of its own part. All beside each took a third of a build."""
+    context = more[1]
+    if 'toctree' in context:
+        tree = context['toctree']
+        context['toctree'] = lambda **options: tree(**{**options, 'collapse': True})
