@@ -9,6 +9,7 @@ from nova_lite.daemons.monitoring import checks
 from nova_lite.daemons.monitoring import databases
 from nova_lite.db import transactions
 from nova_lite.db.cell import services
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import hub
 from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
@@ -21,7 +22,9 @@ from nova_lite.rpc.methods import conductor as conductor_rpc
 def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[object]:
     """Return the daemon for a configuration."""
     database = transactions.Database(conf.database.connection, limits=transactions.limits(conf))
-    notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path))
+    notifier = notifiers.Notifier(
+        conf, conf.transport_url, hub.of(conf.state_path), parts_of=spec_parts.of_record
+    )
     database.watcher = watch.Watcher(conf, notifier)
     bus = transport.open_bus(conf, conf.transport_url)
     oldest = services.Oldest(database)

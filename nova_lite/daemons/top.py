@@ -8,6 +8,7 @@ import oslo_messaging
 
 from nova_lite import cells as cells_module
 from nova_lite.db import transactions
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import hub
 from nova_lite.notify import notifier as notifiers
 from nova_lite.notify import watch
@@ -34,7 +35,13 @@ def connect(conf: cfg.ConfigOpts) -> Top:
     api_db = transactions.Database(conf.api_database.connection, limits=transactions.limits(conf))
     cells = cells_module.Cells(conf, api_db)
     bus = transport.open_bus(conf, conf.transport_url)
-    notifier = notifiers.Notifier(conf, conf.transport_url, hub.of(conf.state_path), cells)
+    notifier = notifiers.Notifier(
+        conf,
+        conf.transport_url,
+        hub.of(conf.state_path),
+        parts_of=spec_parts.of_record,
+        cells=cells,
+    )
     api_db.watcher = watch.Watcher(conf, notifier)
     cells.watch = lambda cell: watch.Watcher(conf, notifier, cell)
     closing = [api_db.dispose, cells.close, bus.cleanup, notifier.close]

@@ -1,5 +1,6 @@
 """Message bodies: the envelope around a payload, with the publisher."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 import typing
@@ -21,13 +22,18 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 Facts: typing.TypeAlias = Mapping[str, typing.Any]
 # The host of the event or None, the message, and its unversioned form or None.
 Bodies: typing.TypeAlias = tuple[str | None, Json, Json | None]
+PartsOf: typing.TypeAlias = Callable[[typing.Any], spec_payloads.Parts]
 
 
 class Builder:
-    """Builds the notifications for a set of changed records. conf: the daemon's"""
+    """Builds the notifications for a set of changed records.
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        self._host = conf.host
+    conf: the daemon's
+    parts_of: function that returns the parts of hosts that a recorded server asks for
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, parts_of: PartsOf) -> None:
+        self._host, self._parts_of = conf.host, parts_of
         self._level = conf.notifications.default_level
         self._tasks = conf.notifications.notify_on_state_change == 'vm_and_task_state'
         self._legacy = conf.notifications.notification_format != 'versioned'
@@ -100,7 +106,9 @@ class Builder:
             return [self._of_action(derive.SCHEDULED[event], change)]
         if phase != derive.ERROR or change.covered:
             return []
-        payload = from_records.of_task(change.subject, self._fault(change.note.facts))
+        server = change.subject
+        parts = self._parts_of(server.row)
+        payload = from_records.of_task(server, self._fault(change.note.facts), parts)
         name = f'compute_task.{derive.TASKS[event]}.error'
         return [
             self._message(name, derive.CONDUCTOR, None, payload=payload, level=HIGH, change=change)

@@ -198,8 +198,10 @@ def of_update(server: Server, former: Facts) -> payloads.InstanceUpdatePayload:
     return made
 
 
-def of_task(server: Server, fault: payloads.ExceptionPayload | None) -> payloads.ComputeTaskPayload:
-    """Return the payload of `compute_task.*.error`."""
+def of_task(
+    server: Server, fault: payloads.ExceptionPayload | None, parts: spec_payloads.Parts
+) -> payloads.ComputeTaskPayload:
+    """Return the payload of `compute_task.*.error`. parts: those that the server asks for"""
     row = server.row
     return payloads.ComputeTaskPayload(
         instance_uuid=row.uuid,
@@ -210,6 +212,7 @@ def of_task(server: Server, fault: payloads.ExceptionPayload | None) -> payloads
             flavor=of_flavor(row.new_flavor or row.flavor),
             num_instances=1,
             security_groups=_names(row.security_groups),
+            **parts._asdict(),
         ),
     )
 

@@ -51,15 +51,21 @@ class Notifier:
     """Creates and sends the notifications of a daemon.
 
     own: URL of the daemon's own bus; cells: cells.Cells, for a daemon that knows all cells
-    hub: hub.Hub of listeners in this process
+    hub: hub.Hub of listeners in this process; parts_of: see envelope.Builder
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, own: str, hub: hub.Hub, cells: Cells | None = None
+        self,
+        conf: cfg.ConfigOpts,
+        own: str,
+        hub: hub.Hub,
+        *,
+        parts_of: envelope.PartsOf,
+        cells: Cells | None = None,
     ) -> None:
         self._conf, self._hub, self._cells = conf, hub, cells
         self._sends = bool(outlets.drivers(conf))
-        self._builder = envelope.Builder(conf)
+        self._builder = envelope.Builder(conf, parts_of)
         self._own = (transport.name_of(own), own)
         self._outlets: dict[str, outlets.Outlet] = {}
         self._homes: dict[str, tuple[Home, float]] = {}

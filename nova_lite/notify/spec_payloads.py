@@ -1,6 +1,6 @@
 """Payload of a request spec, with the NUMA nodes and the PCI devices that a server asks for.
 
-Objects and versions are those of Nova, see `payloads`. `scheduler.spec_parts` has the values.
+Objects and versions are those of Nova, see `payloads`. `lifecycle.guests.spec_parts` makes them.
 """
 
 import typing

@@ -17,6 +17,8 @@ from nova_lite.clients import network as networks
 from nova_lite.clients import placement as placements
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
+from nova_lite.lifecycle.guests import spec_parts
+from nova_lite.notify import spec_payloads
 from nova_lite.notify import watch
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
@@ -25,9 +27,9 @@ from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
 from nova_lite.scheduler import host_states
+from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
-from nova_lite.scheduler import spec_parts
 from nova_lite.scheduler import weighers
 from nova_lite.scheduler import why
 
@@ -131,7 +133,7 @@ class SchedulerManager:
         self, ctxt: context.RequestContext, spec: request_spec.RequestSpec, phase: str
     ) -> None:
         if self._notices is not None:
-            self._notices.scheduling(ctxt, spec, phase, spec_parts.of)
+            self._notices.scheduling(ctxt, spec, phase, _parts_of)
 
     def why(
         self,
@@ -156,6 +158,10 @@ class SchedulerManager:
         if group_uuid is None:
             return contextlib.nullcontext()
         return self._group_locks[hash(group_uuid) % GROUP_LOCKS]
+
+
+def _parts_of(spec: request_spec.RequestSpec) -> spec_payloads.Parts:
+    return spec_parts.of(spec.instance_uuid, scheduling_request.guest_of(spec))
 
 
 def rules(conf: cfg.ConfigOpts) -> select.Rules:

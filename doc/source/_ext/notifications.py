@@ -9,6 +9,7 @@ from sphinx.util import docutils
 
 from nova_lite import conf as conf_module
 from nova_lite.db import notes
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import derive
 from nova_lite.notify import envelope
 from nova_lite.notify import from_records
@@ -68,7 +69,8 @@ def sample():
         request_id=REQUEST,
     )
     change = watch.Change(notes.Note('event', facts, AT), server)
-    ((_host, body, _legacy),) = envelope.Builder(conf).bodies(change)
+    builder = envelope.Builder(conf, spec_parts.of_record)
+    ((_host, body, _legacy),) = builder.bodies(change)
     return {**body, 'message_id': UUID}
 
 

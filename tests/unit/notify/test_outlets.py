@@ -10,6 +10,7 @@ from nova_lite import conf as conf_module
 from nova_lite import runtime
 from nova_lite.daemons.wsgi import server
 from nova_lite.lab import memory_broker
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import hub
 from nova_lite.notify import notifier
 from nova_lite.notify import outlets
@@ -106,7 +107,7 @@ class DeskTest(testtools.TestCase):
     def test_nobody_listens(self):
         conf = conf_module.make_conf(files=[])
         silent = hub.Hub()
-        found = notifier.Notifier(conf, 'embedded://x', silent)
+        found = notifier.Notifier(conf, 'embedded://x', silent, parts_of=spec_parts.of_record)
         self.assertFalse(found.is_wanted())
         listener = silent.listen()
         self.assertTrue(found.is_wanted())

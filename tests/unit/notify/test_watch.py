@@ -5,6 +5,7 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import derive
 from nova_lite.notify import envelope
 from nova_lite.notify import spec_payloads
@@ -77,7 +78,7 @@ class Notifier:
     """A notifier that makes bodies at once and keeps them."""
 
     def __init__(self, conf):
-        self.builder = envelope.Builder(conf)
+        self.builder = envelope.Builder(conf, spec_parts.of_record)
         self.kept = []
 
     def is_wanted(self):
@@ -164,7 +165,7 @@ class EventsTest(WatchTestCase):
 
     def test_a_build_that_no_host_takes(self):
         self.cell.driver.use_profile(self.profile(REFUSE % '*'))
-        self.cell.boot(('host-1', 'host-2'))
+        self.cell.boot(('host-1', 'host-2'), image_properties={'hw_numa_nodes': '1'})
         self.cell.run_dry()
         self.assertEqual(
             ['instance.create.start', 'instance.create.error', 'compute.exception'] * 2
@@ -172,6 +173,8 @@ class EventsTest(WatchTestCase):
             self.notifier.types(),
         )
         self.assertEqual('error', self.notifier.last()['state'])
+        spec = self.notifier.last()['request_spec']['nova_object.data']
+        self.assertEqual(1, len(spec['numa_topology']['nova_object.data']['cells']))
         self.assertEqual('nova-conductor:conductor-1', self.notifier.kept[-1][1]['publisher_id'])
 
     def profile(self, text):

@@ -1,12 +1,14 @@
 """Request specs in notifications: NUMA nodes and PCI devices that a server asks for."""
 
 import json
+import types
 
 import testtools
 
 from nova_lite.lifecycle.guests import pci
+from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.objects import port_devices
-from nova_lite.scheduler import spec_parts
+from nova_lite.scheduler import scheduling_request
 from tests.unit.scheduler import base
 
 GPU = {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330', 'live_migratable': 'yes'}
@@ -14,14 +16,27 @@ GPU = {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330', 'live_migratabl
 
 class PartsTest(testtools.TestCase):
     def parts(self, specs, ports=()):
-        """The parts of a request spec, as a message has them."""
+        """The parts of a request spec and of a record, as messages have them."""
         sizes = {'vcpus': 4, 'memory_mb': 64}
         sizes['devices'] = pci.resolve(specs, pci.aliases([json.dumps(GPU)]))
         spec = base.make_spec(specs, sizes=sizes, requested_networks=list(ports))
         self.uuid = spec.instance_uuid
+        record = types.SimpleNamespace(
+            uuid=spec.instance_uuid,
+            flavor=spec.flavor.as_dict(),
+            new_flavor=None,
+            image_properties=None,
+            network_info=list(ports),
+        )
+        found = self.sent(spec_parts.of_record(record))
+        guest = scheduling_request.guest_of(spec)
+        self.assertEqual(found, self.sent(spec_parts.of(spec.instance_uuid, guest)))
+        return found
+
+    def sent(self, parts):
         return tuple(
-            json.loads(json.dumps(found.as_wire()))['nova_object.data'] if found else None
-            for found in spec_parts.of(spec)
+            json.loads(json.dumps(part.as_wire()))['nova_object.data'] if part else None
+            for part in parts
         )
 
     def test_most_servers_ask_for_none(self):

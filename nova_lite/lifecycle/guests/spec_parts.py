@@ -1,21 +1,48 @@
-"""Parts of hosts that a request spec asks for, in the form of notifications."""
+"""Parts of hosts that a server asks for, in the form of request specs in notifications."""
 
+import typing
+
+from nova_lite import exception
+from nova_lite.lifecycle.guests import asked
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import memory
 from nova_lite.lifecycle.guests import pci
 from nova_lite.lifecycle.guests import port_requests
 from nova_lite.notify import spec_payloads as payloads
-from nova_lite.objects import request_spec
-from nova_lite.scheduler import scheduling_request
 
 # Sizes of pages that are no number of KiB.
 PAGES = {memory.SMALL: -1, memory.LARGE: -2, memory.ANY: -3}
 
 
-def of(spec: request_spec.RequestSpec) -> payloads.Parts:
-    """Return the NUMA nodes and the PCI devices that a server asks for."""
-    guest = scheduling_request.guest_of(spec)
-    uuid = spec.instance_uuid
+class Record(typing.Protocol):
+    """Record of a server."""
+
+    uuid: str
+    flavor: asked.Values
+    new_flavor: asked.Values | None
+    image_properties: asked.Values | None
+    network_info: typing.Sequence[asked.Values]
+
+
+def of_record(row: Record) -> payloads.Parts:
+    """Return the NUMA nodes and the PCI devices that a recorded server asks for.
+
+    Requests of ports are not part of a server whose ports were not created.
+    """
+    flavor = row.new_flavor or row.flavor
+    devices = [each for each in flavor.get('devices') or () if not pci.is_virtual(each)]
+    wanted = asked.Asked.of(
+        {**flavor, 'devices': devices}, row.image_properties or {}, ports=row.network_info or ()
+    )
+    try:
+        guest = constraints.of(wanted)
+    except exception.Invalid:
+        guest = constraints.NONE
+    return of(row.uuid, guest)
+
+
+def of(uuid: str, guest: constraints.Constraints) -> payloads.Parts:
+    """Return the NUMA nodes and the PCI devices that a guest with these constraints asks for."""
     devices = [_request(each) for each in guest.requested]
     return payloads.Parts(
         numa_topology=_topology(uuid, guest) if guest.nodes else None,
