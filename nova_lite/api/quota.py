@@ -34,8 +34,11 @@ def rules(req: request.Request, project_id: str | None = None) -> quota_rules.Ru
     project = (req.ctxt.project_id or '') if project_id is None else project_id
     known: quota_rules.Rules | None = req.quota_rules.get(project)
     if known is None:
-        is_unified = req.conf.quota.driver == options.UNIFIED
-        known = keystone_quota.of(req, project) if is_unified else quota_rules.Rules(req.conf)
+        driver = req.conf.quota.driver
+        if driver == options.UNIFIED:
+            known = keystone_quota.of(req, project)
+        else:
+            known = (quota_rules.Unlimited if driver == options.NONE else quota_rules.Rules)(req.conf)
         req.quota_rules[project] = known
     return known
 

@@ -32,8 +32,8 @@ UPDATE = {
 def show(req: request.Request) -> operation.Result:
     """Limits of a class."""
     name = req.args['quota_class']
-    if req.conf.quota.driver == options.UNIFIED:
-        # Only the class `default` has an effect, and the registered limits replace it.
+    if req.conf.quota.driver != options.STORED:
+        # The class `default` has no effect: the registered limits replace it, or nothing does.
         limits = req.app.api_db.read(quota.rules(req).defaults)
     else:
         limits = req.app.api_db.read(_limits, req.conf, name)

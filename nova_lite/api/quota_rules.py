@@ -2,7 +2,7 @@
 
 The stored limits are, from strongest to weakest: the user's in the project, the project's, the
 default class's, [quota]. -1 is no limit. With [quota]driver = nova.quota.UnifiedLimitsDriver the
-limits are those of the identity service, see `keystone_quota`.
+limits are those of the identity service, see `keystone_quota`. With NoopQuotaDriver there are none.
 """
 
 from collections.abc import Mapping
@@ -118,6 +118,21 @@ class Rules:
         """Raise OverQuota when `count` of something is above its limit."""
         if 0 <= limits[resource] < count:
             raise self.refusal([Excess(resource, count, 0, limits[resource])])
+
+
+class Unlimited(Rules):
+    """No limits: [quota]driver = nova.quota.NoopQuotaDriver. Limits can be set without effect."""
+
+    def defaults(self, connection: sa.Connection) -> Limits:
+        return dict.fromkeys(RESOURCES, -1)
+
+    def limits(
+        self, connection: sa.Connection, project_id: str, user_id: str | None = None
+    ) -> Limits:
+        return self.defaults(connection)
+
+    def scopes(self, connection: sa.Connection, project_id: str, user_id: str) -> list[Scope]:
+        return [(self.defaults(connection), None)]
 
 
 def _known(found: Mapping[str, int]) -> Limits:

@@ -4,6 +4,7 @@ from oslo_config import cfg
 
 GROUP = 'quota'
 STORED, UNIFIED = 'nova.quota.DbQuotaDriver', 'nova.quota.UnifiedLimitsDriver'
+NONE = 'nova.quota.NoopQuotaDriver'
 REQUIRE, IGNORE = 'require', 'ignore'
 OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
@@ -12,6 +13,7 @@ OPTS: list[cfg.Opt] = [
         choices=[
             (STORED, 'limits of these options, of quota classes, projects and users'),
             (UNIFIED, 'limits in the identity service, see [oslo_limit]'),
+            (NONE, 'no limits'),
         ],
         help='Source of limits. The names are those of Nova.',
     ),

@@ -2,8 +2,10 @@
 
 from nova_lite import runtime
 from nova_lite.api import microversion
+from nova_lite.conf import quota
 from nova_lite.db.api import instance_mappings
 from tests.fixtures import compute_api
+from tests.fixtures import shown_requests
 from tests.unit.api import base
 
 URL = '/os-quota-sets/alpha'
@@ -215,3 +217,25 @@ class LimitsTest(QuotaTest):
         self.assertEqual(2, found['totalCoresUsed'])
         self.assertEqual(0, self.limits('?tenant_id=none', who=compute_api.ADMIN)['totalCoresUsed'])
         self.get('/limits?unknown=x', version='2.75', status=400)
+
+
+class NoLimitsTest(QuotaTest):
+    """[quota]driver = nova.quota.NoopQuotaDriver."""
+
+    def setUp(self):
+        super().setUp()
+        self.api.conf.set_override('driver', quota.NONE, group='quota')
+        self.api.conf.set_override('key_pairs', 0, group='quota')
+
+    def test_limits_have_no_effect(self):
+        self.add_server()
+        self.put(instances=1, key_pairs=0)
+        self.assertEqual({-1, 'alpha'}, set(self.show().values()))
+        self.assertEqual({-1, 'alpha'}, set(self.show('/defaults').values()))
+        self.assertEqual({-1, 'alpha'}, set(self.show('?user_id=alice').values()))
+        shown = self.get('/os-quota-class-sets/default', version='2.57', who=compute_api.ADMIN)
+        self.assertEqual({-1, 'default'}, set(shown['quota_class_set'].values()))
+        found = self.get('/limits', version='2.57')['limits']['absolute']
+        self.assertEqual(-1, found['maxTotalInstances'])
+        body = {'keypair': {'name': 'key', 'public_key': shown_requests.KEY}}
+        self.request('POST', '/os-keypairs', body, status=201, version='2.91')
