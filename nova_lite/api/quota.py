@@ -38,7 +38,9 @@ def rules(req: request.Request, project_id: str | None = None) -> quota_rules.Ru
         if driver == options.UNIFIED:
             known = keystone_quota.of(req, project)
         else:
-            known = (quota_rules.Unlimited if driver == options.NONE else quota_rules.Rules)(req.conf)
+            known = (quota_rules.Unlimited if driver == options.NONE else quota_rules.Rules)(
+                req.conf
+            )
         req.quota_rules[project] = known
     return known
 

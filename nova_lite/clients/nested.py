@@ -37,6 +37,10 @@ class Nested:
     keeps_traits: bool = False
     not_traits: frozenset[str] = frozenset()
 
+    def full_name(self, node: str) -> str:
+        """Return the name of the provider below a node of this name."""
+        return f'{node}{self.separator}{self.name}'
+
 
 def keep(
     placement: providers.Providers,
@@ -55,7 +59,7 @@ def keep(
     for each in wanted:
         uuid = _uuid_of(node, each.name)
         parent = node.uuid if each.parent is None else _uuid_of(node, each.parent)
-        placement.ensure(ctxt, uuid, f'{node.name}{each.separator}{each.name}', parent=parent)
+        placement.ensure(ctxt, uuid, each.full_name(node.name), parent=parent)
         if each.keeps_traits:
             placement.change_traits(ctxt, uuid, add=each.traits, remove=each.not_traits)
         else:

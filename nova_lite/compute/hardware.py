@@ -13,6 +13,7 @@ from oslo_log import log
 from nova_lite import exception
 from nova_lite.compute import device_spec
 from nova_lite.compute import mdev_types
+from nova_lite.compute import provider_configs
 from nova_lite.objects import masks
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
@@ -42,11 +43,15 @@ INVALID = (
     InvalidPlacement,
     device_spec.PciConfigInvalidSpec,
     mdev_types.InvalidLibvirtMdevConfig,
+    provider_configs.ProviderConfigException,
 )
 
 
 class Hardware:
-    """The CPUs, NUMA nodes and PCI devices of a driver's nodes."""
+    """The CPUs, NUMA nodes and PCI devices of a driver's nodes.
+
+    provider_configs: what operators add to the providers in placement
+    """
 
     def __init__(self, driver: protocol.Driver, conf: cfg.ConfigOpts) -> None:
         self._driver = driver
@@ -54,6 +59,7 @@ class Hardware:
         self._types = mdev_types.read(conf)
         self._placed = conf.pci.report_in_placement
         options = conf.compute
+        self.provider_configs = provider_configs.read(options.provider_config_location)
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
         if (self._shared or frozenset()) & (self._dedicated or frozenset()):
             raise InvalidSet(option=SHARED, reason=f'it has CPUs of {DEDICATED}')

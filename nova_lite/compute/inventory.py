@@ -252,7 +252,7 @@ class Inventory:
 
     def _provider(self, node: str, traits: frozenset[str]) -> registration.Node:
         inventory = self._site.hardware.inventory(node)
-        return registration.Node(
+        found = registration.Node(
             uuid=self._uuids[node],
             name=node,
             inventories={
@@ -277,6 +277,7 @@ class Inventory:
                 ),
             ),
         )
+        return self._site.hardware.provider_configs.add_to(found)
 
     # ---- ratios and limits ----
 

@@ -35,6 +35,12 @@ OPTS = [
         'changes while the daemon runs. Unset: none. `nova-lite up` sets it for its own clouds.',
     ),
     cfg.StrOpt(
+        'provider_config_location',
+        default='',
+        help='Directory of *.yaml files with further inventories and traits of resource providers, in '
+        'the format of Nova. They are read when the daemon starts. Empty: none.',
+    ),
+    cfg.StrOpt(
         'cpu_dedicated_set',
         help='CPUs of each host for pinned CPUs of servers, such as "4-15,^8". They are reported as '
         'PCPU. It takes the place of the sets of the profile. Only for hosts whose profile has '

@@ -115,7 +115,7 @@ def _traits(behaviour: rules.Behaviour) -> tuple[str, ...]:
 @_once
 def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
     """Return {resource class: model.Inventory} of a node that behaves so."""
-    return {
+    found = {
         name: model.Inventory(
             behaviour.capacity[key],
             behaviour.reserved.get(key),
@@ -127,6 +127,7 @@ def inventory(behaviour: rules.Behaviour) -> dict[str, model.Inventory]:
             (orc.DISK_GB, 'disk_gb'),
         )
     }
+    return {**found, **{name: model.Inventory(n, 0) for name, n in behaviour.inventory.items()}}
 
 
 def _digest(text: str) -> bytes:

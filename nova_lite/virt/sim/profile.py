@@ -15,6 +15,8 @@ import os
 import re
 from typing import TypeVar
 
+import os_resource_classes as orc
+
 from nova_lite.virt import model
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import delay
@@ -46,6 +48,9 @@ LIVE_MIGRATION = (
     'abort',
     'converges',
 )
+# The classes that `capacity` and `numa` give.
+CAPACITY_CLASSES = (orc.VCPU, orc.PCPU, orc.MEMORY_MB, orc.DISK_GB)
+OWN_CLASS = re.compile('CUSTOM_[A-Z0-9_]{1,248}')
 HOST_KEYS = (
     'capacity',
     'reserved',
@@ -55,6 +60,7 @@ HOST_KEYS = (
     'numa_nodes',
     'numa',
     'pci',
+    'inventory',
     'traits',
     'without_traits',
     'volume_types',
@@ -238,6 +244,19 @@ def _amounts(item: strict_yaml.Reader) -> dict[str, int]:
     return {key: value.integer() for key, value in item.items()}
 
 
+def _inventory(item: strict_yaml.Reader) -> dict[str, int]:
+    """Return {resource class: amount} of the node's provider besides CPUs, memory and disk."""
+    found = {}
+    for name, value in item.items():
+        value.expect(
+            (name in orc.STANDARDS or OWN_CLASS.fullmatch(name)) and name not in CAPACITY_CLASSES,
+            'must be a resource class of os-resource-classes or CUSTOM_ and A-Z, 0-9, _, and none of '
+            f'{", ".join(CAPACITY_CLASSES)}',
+        )
+        found[name] = value.integer()
+    return found
+
+
 def _ratios(item: strict_yaml.Reader) -> dict[str, float]:
     item.mapping(optional=RESOURCES)
     return {key: value.number(0.001, 10_000) for key, value in item.items()}
@@ -297,6 +316,7 @@ _HOST_READERS = {
     'numa_nodes': lambda item: item.integer(1, nodes.MOST_NODES),
     'numa': nodes.read,
     'pci': pci_devices.read,
+    'inventory': _inventory,
     'traits': strict_yaml.Reader.traits,
     'without_traits': strict_yaml.Reader.traits,
     'volume_types': _strings,

@@ -108,7 +108,7 @@ class Behaviour:
     """The settings of all rules for a host; hosts with the same rules share one.
 
     numa: the NUMA nodes with CPUs and memory; None: only their number is known
-    pci: the PCI devices
+    pci: the PCI devices; inventory: {further resource class: amount}
     derived: what follows from the others, by name, once it was asked for
     """
 
@@ -126,6 +126,7 @@ class Behaviour:
     network_agent: model.Json
     live_migration: model.Json
     delays: dict[str, delay.Distribution]
+    inventory: dict[str, int]
     numa: topology.Host | None = None
     pci: tuple[devices.Device, ...] = ()
     derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
@@ -197,6 +198,7 @@ def _merge(layers: Iterable[model.Json]) -> Behaviour:
             'network_agent',
             'live_migration',
             'delays',
+            'inventory',
         )
     }
     traits: dict[str, None] = {}

@@ -1,5 +1,7 @@
 """Inventory: nodes and providers, against the real placement service."""
 
+import fixtures
+
 from nova_lite.compute import claims
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import services
@@ -17,6 +19,17 @@ hosts:
   - match: host-1
     network_agent: {physical_networks: {physnet1: {egress_kbps: 1000}}}
 """
+MORE = """
+extends: instant
+hosts: [{inventory: {MEM_ENCRYPTION_CONTEXT: 15, CUSTOM_PMEM_NAMESPACE_6GB: 2}}]
+"""
+NO_LICENCES = """
+meta: {schema_version: '1.0'}
+providers: [{identification: {uuid: $COMPUTE_NODE}, traits: {additional: [CUSTOM_GOLD]}}]
+"""
+LICENCES = (
+    NO_LICENCES.strip()[:-2] + ', inventories: {additional: [{CUSTOM_LICENCE: {total: 4}}]}}]'
+)
 
 
 class TestInventory(registering.RegisteringTest):
@@ -56,6 +69,25 @@ class TestInventory(registering.RegisteringTest):
                 self.assertEqual(expected.get('VCPU', 0), self.node().vcpus)
                 self.assertIn('HW_CPU_HYPERTHREADING', self.traits())
         self.assertEqual(1.0, found['PCPU']['allocation_ratio'])
+
+    def test_further_resources(self):
+        """Resources of the profile and of files. A file without entries removes its resources."""
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.cell.conf.set_override('provider_config_location', directory, group='compute')
+        for text, licences in ((LICENCES, {'CUSTOM_LICENCE': 4}), (NO_LICENCES, {})):
+            with open(f'{directory}/provider.yaml', 'w') as file:
+                file.write(text)
+            self.cell.kill()
+            self.behave(MORE)
+            self.report()
+            found = {
+                name: part['total']
+                for name, part in self.inventories().items()
+                if name not in ('VCPU', 'MEMORY_MB', 'DISK_GB')
+            }
+            own = {'MEM_ENCRYPTION_CONTEXT': 15, 'CUSTOM_PMEM_NAMESPACE_6GB': 2}
+            self.assertEqual({**own, **licences}, found)
+            self.assertIn('CUSTOM_GOLD', self.traits())
 
     def test_a_lost_answer_about_what_guests_hold(self):
         """The report may have arrived: the next one is sent, although it has nothing new."""

@@ -19,7 +19,7 @@ class GuideTests(testtools.TestCase):
 
     def test_examples_load(self):
         blocks = re.findall(r'code-block:: yaml\n\n((?:    .*\n|\n)+)', self.text)
-        self.assertEqual(8, len(blocks))
+        self.assertEqual(9, len(blocks))
         for block in blocks:
             profile.parse(textwrap.dedent(block)).behaviour('cell2-host1')
 
