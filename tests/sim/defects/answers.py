@@ -126,6 +126,18 @@ DEFECTS = (
         ),
     ),
     Defect(
+        'reset-builds-forgotten',
+        'a server whose state is reset during its build stays without a guest after a restart',
+        'builds',
+        (
+            (
+                'conductor/host_reports.py',
+                'row.task_state in transitions.HOST_TASKS or reset_builds.continues(row)',
+                'row.task_state in transitions.HOST_TASKS',
+            ),
+        ),
+    ),
+    Defect(
         'rebuilds-change-kept-servers',
         'a server that was reset keeps its guest, and has the image of a rebuild for later moves',
         'administrators',

@@ -7,7 +7,9 @@ sees those that go past it, and live migrations that end as completed and leave 
 from nova_lite.states import transitions
 
 # A hidden copy, of a server in another cell, is replaced when the server moves there.
-RECORDED = 'SELECT uuid, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden'
+RECORDED = """
+    SELECT uuid, launched_on, vm_state, task_state FROM instances WHERE NOT deleted AND NOT hidden
+"""
 COMPLETED = """
     SELECT migrations.uuid, instances.uuid, instances.vm_state FROM migrations
     JOIN instances ON instances.uuid = migrations.instance_uuid
@@ -18,6 +20,8 @@ COMPLETED = """
 OFFLOADED = ('shelved_offloaded', None)
 # The task that a reset leaves: a deletion that a host has begun goes on.
 DELETING = 'deleting'
+# A build goes on after a reset, and may fail.
+FAILED = ('error', None)
 
 
 class States:
@@ -33,21 +37,22 @@ class States:
         """Compare with what was there at the last commit; return what is wrong, or None."""
         seen, wrong = {}, None
         for name, connection in cells.items():
-            for uuid, *state in connection.execute(RECORDED):
+            for uuid, launched_on, *state in connection.execute(RECORDED):
                 key, state = (name, uuid), tuple(state)
                 seen[key] = state
                 before = self._seen.get(key, state)
                 if before == state or transitions.is_allowed(before, state):
                     continue
-                if not self._is_of_reset(uuid, state):
+                if not self._is_of_reset(uuid, state, built=launched_on is not None):
                     wrong = f'{uuid} in {name} went from {_text(before)} to {_text(state)}'
         self._seen = seen
         return wrong
 
-    def _is_of_reset(self, uuid, state):
-        """Return whether a reset explains a change: it, or the end of an offload that it met."""
+    def _is_of_reset(self, uuid, state, *, built):
+        """Return whether a reset explains a change: it, or the end of what it met."""
         resets = [(each, task) for each in self._resets(uuid) for task in (None, DELETING)]
-        return state in resets or (bool(resets) and state == OFFLOADED)
+        ended = state == OFFLOADED or (not built and state == FAILED)
+        return state in resets or (bool(resets) and ended)
 
 
 class Arrivals:

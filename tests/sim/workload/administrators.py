@@ -27,6 +27,7 @@ PATIENT, LOOKS, LOOK_S = 0.5, 10, 0.3
 AIMED = 0.7
 OF_STATES = (*(outside.RESET,) * 3, 'archive')
 OF_WAITING = ('reset waiting', 'reset waiting', 'archive')
+OF_BUILDS = ('reset build', 'reset build', 'reset build', 'archive')
 OF_HOSTS = (
     *(DELETE_SERVICE, DELETE_SERVICE, 'delete provider'),
     *('delete inventory', 'delete traits', 'change aggregate'),
@@ -64,7 +65,7 @@ class Administrator:
     def reset_state(self, what):
         """Reset the state of a server to active or error, whatever is being done to it.
 
-        Not of one that has never run, or is on no host: it would be active without a guest.
+        Not of one that is on no host: it would be active without a guest.
         """
         servers = self._running()
         if self.rng.random() < PATIENT:
@@ -84,20 +85,34 @@ class Administrator:
         if servers := self._found(lambda each: each['status'] == 'VERIFY_RESIZE'):
             self._reset(self.rng.choice(servers)['id'])
 
+    def reset_build(self, what):
+        """Reset the state of a server that is being built, on a host or not, once there is one.
+
+        A deletion that has not begun would be taken back.
+        """
+        if servers := self._found(_is_built, self._listed):
+            self._reset(self.rng.choice(servers)['id'])
+
+    def _listed(self):
+        """Return all servers, as they are shown."""
+        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
+        return found['servers'] if code == 200 else []
+
     def _running(self):
         """Return the servers that are on a host, as they are shown."""
-        code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
-        servers = found['servers'] if code == 200 else ()
-        return [each for each in servers if each.get(LAUNCHED) and each.get(HOST)]
+        return [each for each in self._listed() if each.get(LAUNCHED) and each.get(HOST)]
 
     def _leaving(self):
         """Wait a while until guests of servers may be removed; return these servers."""
         return self._found(lambda each: each[TASK] in LEAVING)
 
-    def _found(self, is_wanted):
-        """Wait a while until there are servers of a kind; return these."""
+    def _found(self, is_wanted, listed=None):
+        """Wait a while until there are servers of a kind; return these.
+
+        listed: lists those that may be of this kind; None: those that are on a host
+        """
         for _ in range(LOOKS):
-            if found := [each for each in self._running() if is_wanted(each)]:
+            if found := [each for each in (listed or self._running)() if is_wanted(each)]:
                 return found
             kernel.current().sleep(LOOK_S)
         return []
@@ -220,8 +235,7 @@ class Administrator:
     def _await_work(self):
         """Wait a while until a server is about to be built or to move."""
         for _ in range(LOOKS):
-            code, found = self._caller.send('servers', 'GET', '/servers/detail?all_tenants=1')
-            if any(each['status'] == 'BUILD' or each[TASK] for each in found.get('servers', ())):
+            if any(each['status'] == 'BUILD' or each[TASK] for each in self._listed()):
                 return
             kernel.current().sleep(LOOK_S)
 
@@ -232,3 +246,7 @@ class Administrator:
         killed = self.rng.random() < KILLED
         self._ledger.count(what)
         maintenance.archive(self._cloud, self.rng.randrange(1, COMMITS) if killed else None)
+
+
+def _is_built(server):
+    return server['status'] == 'BUILD' and server[TASK] != 'deleting'

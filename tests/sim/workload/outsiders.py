@@ -376,18 +376,18 @@ FURTHER = {
 }
 PINNED = {'pinned': (1, places.CELLS, pinned)}
 ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
-WAITING = {'waiting': (1, places.SPLIT, waits.waiting)}
 # Of the seeds of nights with a theme of outsiders, one of so many has one of these, and of the rest
 # one of so many has one of the next. Other seeds keep their themes. The text names the draw.
 LATER = (
     ('further', 5, FURTHER),
     ('pinned', 6, PINNED),
     ('boot disks', 12, ROOTED),
-    ('states that wait', 12, WAITING),
+    ('states that wait', 12, waits.WAITING),
     ('refused releases', 10, neighbours.RELEASES),
     ('uploads', 10, neighbours.UPLOADS),
     ('unheard', 10, operators.UNHEARD),
     ('mappings', 3, operators.MAPPINGS),
+    ('reset builds', 4, waits.BUILT),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

@@ -1,4 +1,4 @@
-"""Plans of histories in which servers wait: for a confirmation, or for a time to pass."""
+"""Plans of histories in which servers wait: for a build, a confirmation, or a time to pass."""
 
 from tests.sim.workload import administrators
 from tests.sim.workload import ingredients
@@ -44,6 +44,38 @@ def _reset(rng):
     )
 
 
+def built(rng):
+    """States that are reset of servers that are being built, while their hosts are killed.
+
+    Some hosts refuse to build a server, which another host of its cell builds then.
+    """
+    refusing = rng.random() < 0.3
+    return plan.Plan(
+        clients=2,
+        servers=4,
+        creates=0.6,
+        deletes=0.2,
+        minutes=0.5,
+        pause_s=1.0,
+        networked=True,
+        volumes=0.4,
+        ports=0.2,
+        operations=frozenset(('delete', *rng.choice(((), ('stop', 'start', 'reboot_hard'))))),
+        administration=administrators.OF_BUILDS,
+        outside_s=rng.choice((0.5, 1.0)),
+        kills=rng.choice((2, 5)),
+        ambush=rng.random() < 0.5,
+        victims=rng.choice(
+            (('compute',), ('compute',), ('compute', 'conductor'), ('api', 'super'))
+        ),
+        options=ingredients.HASTY,
+        profile=profiles.refusing(rng.randrange(1000), 3, 0.4, (('spawn', 'before'),))
+        if refusing
+        else profiles.slow(rng.randrange(1000), rng.choice((2, 8))),
+        refusals=profiles.REFUSED,
+    )
+
+
 def _restored(rng):
     """A cloud whose state is saved, and restored long afterwards."""
     return plan.Plan(
@@ -64,3 +96,7 @@ def _restored(rng):
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 1))),
         refusals=('No valid host',),
     )
+
+
+WAITING = {'waiting': (1, places.SPLIT, waiting)}
+BUILT = {'builds': (1, places.SPLIT, built)}

@@ -43,12 +43,14 @@ def api(accepted=(), leaving=()):
     return connection
 
 
-def _told(look, *, hidden=False, **vm_states):
+def _told(look, *, hidden=False, launched_on='host', **vm_states):
     """Return what `look` finds of servers at rest in a cell."""
     made = sqlite3.connect(':memory:')
-    made.execute('CREATE TABLE instances (uuid, vm_state, task_state, deleted, hidden)')
-    rows = [(uuid, vm_state, hidden) for uuid, vm_state in vm_states.items()]
-    made.executemany('INSERT INTO instances VALUES (?, ?, NULL, 0, ?)', rows)
+    made.execute(
+        'CREATE TABLE instances (uuid, vm_state, task_state, deleted, hidden, launched_on)'
+    )
+    rows = [(uuid, vm_state, hidden, launched_on) for uuid, vm_state in vm_states.items()]
+    made.executemany('INSERT INTO instances VALUES (?, ?, NULL, 0, ?, ?)', rows)
     return look({'cell1': made})
 
 
@@ -100,8 +102,19 @@ class RulesTestCase(testtools.TestCase):
             self.assertEqual(explained, _told(look, a='active') is None)
             self.assertIsNotNone(_told(look, a='resized'))
             self.assertEqual(explained, _told(look, a='shelved_offloaded') is None)
-            self.assertEqual(explained, look._is_of_reset('a', ('active', 'deleting')))
-            self.assertFalse(look._is_of_reset('a', ('active', 'rebooting')))
+            self.assertEqual(explained, look._is_of_reset('a', ('active', 'deleting'), built=True))
+            self.assertFalse(look._is_of_reset('a', ('active', 'rebooting'), built=True))
+
+    def test_a_build_that_was_reset_may_fail(self):
+        for resets, launched_on, explained in (
+            (('active',), None, True),
+            (('active',), 'host', False),
+            ((), None, False),
+        ):
+            look = changing.States(lambda _uuid, resets=resets: resets)
+            self.assertIsNone(_told(look, launched_on=launched_on, a='active'))
+            found = _told(look, launched_on=launched_on, a='error')
+            self.assertEqual(explained, found is None)
 
     def test_a_completed_live_migration_leaves_no_error(self):
         for vm_state, resets, passing in (
