@@ -21,7 +21,7 @@ class TokenNotFound(exception.NotFound):
     msg = 'Token not found'
 
 
-@operation.operation('GET', URL, until='2.30', policy=rules.CONSOLE_TOKENS, faults=(400, 403))
+@operation.operation('GET', URL, until='2.30', faults=(400,))
 def refuse(_req: request.Request) -> None:
     """Refuse: before 2.31 only RDP consoles could be requested, which do not exist any more."""
     raise exception.Invalid('The requested console type details are not accessible')

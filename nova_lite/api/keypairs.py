@@ -157,7 +157,7 @@ def delete(req: request.Request) -> None:
 
 def _owner(req: request.Request, rule: str) -> str:
     """Return the id of the user whose key pairs are requested. Check the policy."""
-    user_id = req.param('user_id') or req.user_id
+    user_id = req.first('user_id') or req.user_id
     req.authorize(rule, {'user_id': user_id})
     return user_id
 

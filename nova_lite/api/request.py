@@ -97,6 +97,11 @@ class Request:
         values = self.params.get(name)
         return values[-1] if values else None
 
+    def first(self, name: str) -> str | None:
+        """Return the first value of a query parameter, or None."""
+        values = self.params.get(name)
+        return values[0] if values else None
+
     def allows(self, rule: str, target: Target = None) -> bool:
         """Return whether a rule allows the caller. target: as for Enforcer.allows"""
         return self.app.policy.allows(self.ctxt, rule, target)

@@ -55,7 +55,7 @@ def list_usages(req: request.Request) -> operation.Result:
     grouped: dict[str, list[rows.Row]] = {}
     for row in chosen:
         grouped.setdefault(row.project_id, []).append(row)
-    detailed = req.param('detailed') == '1'
+    detailed = req.first('detailed') == '1'
     shown = [
         _project(project_id, group, period, detailed=detailed)
         for project_id, group in grouped.items()
@@ -125,7 +125,7 @@ def _server(row: rows.Row, period: Period) -> operation.Body:
 def _period(req: request.Request) -> Period:
     """Return (start, stop) as times without a zone. Raise Invalid."""
     now = runtime.naive_now()
-    start, stop = (_time(req.param(name), now) for name in ('start', 'end'))
+    start, stop = (_time(req.first(name), now) for name in ('start', 'end'))
     if start > stop:
         raise exception.Invalid(
             'Invalid start time. The start time cannot occur after the end time.'

@@ -249,9 +249,9 @@ def _flavor(req: request.Request, values: Sequence[str]) -> Filter:
 
 
 def _one(name: str, values: list[str]) -> Filter:
-    """Return the filter of a parameter that depends on no other parameter."""
+    """Return the filter of a parameter that depends on no other one. Its last value counts."""
     if name in TAG_FILTERS:
-        return _tagged(name, values)
+        return _tagged(name, values[-1])
     if name in ('locked', 'auto_disk_config'):
         return _equals(name, _boolean(name, values[-1]))
     name = ALIASES.get(name, name)
@@ -262,7 +262,7 @@ def _one(name: str, values: list[str]) -> Filter:
     if name == 'config_drive':
         return _config_drive(values[-1])
     if name in EXACT:
-        return _equals(name, values if len(values) > 1 else values[0])
+        return _equals(name, values[-1])
     return _matches(name, values[-1])
 
 
@@ -290,8 +290,8 @@ def _config_drive(text: str) -> Filter:
     return _equals('config_drive', ['', 'False'])
 
 
-def _tagged(name: str, values: Sequence[str]) -> Filter:
-    tags = [tag for text in values for tag in text.split(',')]
+def _tagged(name: str, text: str) -> Filter:
+    tags = text.split(',')
     options = TAG_FILTERS[name]
     every, negate = options['every'], options.get('negate', False)
 

@@ -145,7 +145,7 @@ def _marker(
 ) -> Record | None:
     """Return the row after which the page begins, from its cell or a build request."""
     marker = req.param('marker')
-    if marker is None:
+    if not marker:
         return None
     for each in pending:
         if each.uuid == marker:

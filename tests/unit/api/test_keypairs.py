@@ -100,6 +100,9 @@ class KeypairsTest(base.ApiTest):
         self.assertEqual([], self.names('?user_id=alice', who=compute_api.OTHER))
         self.get('/os-keypairs?user_id=alice', who=compute_api.OTHER, version='2.10', status=403)
         self.assertEqual(['k'], self.names('?user_id=alice', who=compute_api.ADMIN, version='2.10'))
+        admin = {'who': compute_api.ADMIN, 'version': '2.10'}
+        self.assertEqual(['k'], self.names('?user_id=alice&user_id=root', **admin))
+        self.assertEqual([], self.names('?user_id=root&user_id=alice', **admin))
         self.admin('DELETE', '/os-keypairs/k?user_id=alice', version='2.10', status=204)
 
     def test_pages(self):

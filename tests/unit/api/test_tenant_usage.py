@@ -119,6 +119,13 @@ class UsageTest(base.ApiTest):
         self.assertIn(f'marker={uuids[1]}', answer['tenant_usage_links'][0]['href'])
         self.admin('GET', f'{URL}?marker=x', version='2.40', status=400)
 
+    def test_first_of_repeated_parameters_counts(self):
+        self.get(f'{URL}/alpha?{PERIOD}&start=yesterday&end=x')
+        self.get(f'{URL}/alpha?start=yesterday&{PERIOD}', status=400)
+        self.add(8, 9)
+        found = self.admin('GET', f'{URL}?{PERIOD}&detailed=1&detailed=0')['tenant_usages']
+        self.assertIn('server_usages', found[0])
+
     def test_refused(self):
         for query in ('start=yesterday', 'start=2026-01-02T00:00:00&end=2026-01-01T00:00:00'):
             self.get(f'{URL}/alpha?{query}', status=400)

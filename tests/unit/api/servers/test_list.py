@@ -163,6 +163,9 @@ class TestPages(Case):
         self.refused(f'?marker={runtime.new_uuid()}', 400, text='marker')
         self.refused('?marker=nonsense', 400, text='marker')
 
+    def test_empty_marker_is_none(self):
+        self.assertEqual(['s6'], self.names('?marker=&limit=1'))
+
     def test_marker_of_another_project(self):
         uuid = self.api.add_server(project_id='beta')
         self.refused(f'?marker={uuid}', 400, text='marker')
@@ -204,6 +207,26 @@ class TestFilters(Case):
         self.assertEqual({'stopped', 'failed'}, set(self.names('?status=SHUTOFF&status=ERROR')))
         self.assertEqual([], self.names('?status=NONSENSE'))
         self.refused('?status=NONSENSE', 400, version='2.38', text='NONSENSE')
+
+    def test_last_of_repeated_parameters_counts(self):
+        """But all statuses."""
+        one, two = self.add('one', config_drive='True'), self.add('two', vm_state='stopped')
+        for name, first, second in (
+            ('vm_state', 'active', 'stopped'),
+            ('uuid', one, two),
+            ('name', 'one', 'two'),
+            ('tags', 'a', 'b'),
+            ('config_drive', 'True', 'False'),
+        ):
+            query = (f'{name}={first}', f'{name}={second}')
+            if name == 'tags':
+                cell = self.api.cell('cell1')
+                cell.db.write(children.create_tags, one, [first])
+                cell.db.write(children.create_tags, two, [second])
+            for order, expected in ((query, ['two']), (query[::-1], ['one'])):
+                asked = '?' + '&'.join(order)
+                found = self.names(asked, version='2.26', who=ADMIN_OF_ALPHA)
+                self.assertEqual(expected, found, asked)
 
     def test_deleted(self):
         uuid = self.add('gone')
