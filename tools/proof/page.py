@@ -127,6 +127,9 @@ def summary(found: Sequence[Row]) -> str:
     """Return the tables of the counts."""
     counted = counts(found)
     lines: list[Line] = [(f'Operations {kind}', *numbers) for kind, numbers in counted.items()]
+    in_use = [numbers for kind, numbers in counted.items() if kind != GONE]
+    # The numbers of the README.
+    lines.insert(len(in_use), ('**Both**', *map(sum, zip(*in_use, strict=True))))
     lines.append(('**All**', *map(sum, zip(*counted.values(), strict=True))))
     kinds = table(('Operations of Nova', 'In Nova', 'Offered', 'Proven'), lines, '55 15 15 15')
     clients = table(('Client', 'Operations proven'), by_client(found).items(), '55 45')

@@ -1,6 +1,7 @@
 """The numbers of the coverage, and that the README has them."""
 
 import pathlib
+import re
 
 import testtools
 
@@ -79,6 +80,11 @@ class PageTest(testtools.TestCase):
 
     def test_summary(self):
         text = page.summary(self.rows)
+        both = re.search(r'\*\*Both\*\*\n     - (\d)\n     - (\d)\n', text)
+        kinds = re.findall(r'- Operations that (?:exist|end) .*\n     - (\d)\n     - (\d)\n', text)
+        self.assertEqual(
+            [sum(map(int, each)) for each in zip(*kinds, strict=True)], [*map(int, both.groups())]
+        )
         self.assertIn('   * - **All**\n     - 6\n     - 4\n     - 3\n', text)
         self.assertIn('   * - Tempest\n     - 3\n', text)
 
