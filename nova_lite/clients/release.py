@@ -117,7 +117,7 @@ def drop_images(image: image_client.Image, ctxt: session.Ctxt, uuid: str, images
     if images.copying:
         drop_snapshots(image, ctxt, uuid)
     if images.shelved:
-        _drop_image(image, ctxt, uuid, images.shelved)
+        drop_image(image, ctxt, uuid, images.shelved)
 
 
 def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> None:
@@ -127,10 +127,11 @@ def drop_snapshots(image: image_client.Image, ctxt: session.Ctxt, uuid: str) -> 
     """
     for each in image.list(ctxt, instance_uuid=uuid):
         if each['status'] in ('queued', 'saving'):
-            _drop_image(image, ctxt, uuid, each['id'])
+            drop_image(image, ctxt, uuid, each['id'])
 
 
-def _drop_image(image: image_client.Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> None:
+def drop_image(image: image_client.Image, ctxt: session.Ctxt, uuid: str, image_id: str) -> None:
+    """Delete an image of a server. An image that the image service refuses to delete stays."""
     try:
         image.delete(ctxt, image_id, missing_ok=True)
     except exception.StaleEpoch:

@@ -249,8 +249,7 @@ def drop_image(site: site.Site, ctxt: context.RequestContext, image_id: str) -> 
     """Delete the image of a failed snapshot.
 
     While the image service does not answer, the deletion is repeated. The server does not wait.
-    No record has the deletion, so a restart of this process during the outage leaves the image,
-    which stays queued until someone deletes it.
+    After a restart of this process a conductor deletes the image (`conductor.image_orders`).
     """
     site.jobs.run(('drop image', image_id), _drop_image(site, ctxt, image_id))
 

@@ -22,6 +22,7 @@ from nova_lite.conductor import build_reports
 from nova_lite.conductor import device_reports
 from nova_lite.conductor import evacuation_reports
 from nova_lite.conductor import host_reports
+from nova_lite.conductor import image_orders
 from nova_lite.conductor import late_builds
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
@@ -90,6 +91,7 @@ class CellConductor:
             clients=clients,
             idle_s=conf.conductor.audit_idle_s,
         )
+        self._image_orders = image_orders.ImageOrders(db.write, db.read, clients.image)
 
     def _write(
         self,
@@ -130,10 +132,11 @@ class CellConductor:
         self._peers.report_conductor(context.admin(), host=self.conf.host)
 
     def audit(self) -> None:
-        """Finish work without a host, end late builds, and reclaim soft-deleted servers."""
+        """Finish work without a host or process, end late builds, reclaim soft-deleted servers."""
         self._audit.run()
         self._late_builds.run()
         self._reclaim.run()
+        self._image_orders.run()
 
     def periodics(self) -> list[Periodic]:
         """Return [(seconds, method)] of the periodic tasks."""
