@@ -12,19 +12,17 @@ from oslo_log import log
 import oslo_messaging
 import sqlalchemy as sa
 
-from nova_lite import cells
 from nova_lite import cells as deployment
 from nova_lite import exception
 from nova_lite.api import request
 from nova_lite.db import rows
 from nova_lite.db.api import aggregates
-from nova_lite.db.api import host_mappings
-from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import host_use
 from nova_lite.rpc import queues
 from nova_lite.rpc.methods import compute
 
@@ -55,7 +53,10 @@ class HasAllocations(exception.Conflict):
     )
 
 
-def remove(req: request.Request, cell: cells.Cell, row: rows.Row) -> None:
+IN_USE = {host_use.Use.SERVERS: HasServers, host_use.Use.MOVES: HasMigrations}
+
+
+def remove(req: request.Request, cell: deployment.Cell, row: rows.Row) -> None:
     """Delete a service. Raise HasServers, HasMigrations or HasAllocations."""
     if row.binary != services.COMPUTE:
         cell.db.write(services.destroy, row.uuid)
@@ -63,10 +64,13 @@ def remove(req: request.Request, cell: cells.Cell, row: rows.Row) -> None:
     # An interrupted deletion leaves a host that is discovered again.
     nodes = cell.db.write(_retire, row.host)
     _remove_providers(req, row.host, nodes)
-    req.app.api_db.write(_forget_host, row.host)
+    req.app.api_db.write(_forget_host, row.host, req.app.cells, cell)
     cell.db.write(_destroy, row)
     # Once more: hosts may have been discovered in between.
-    req.app.api_db.write(_forget_host, row.host)
+    try:
+        req.app.api_db.write(_forget_host, row.host, req.app.cells, cell)
+    except tuple(IN_USE.values()) as error:
+        LOG.warning('Host %s keeps its mapping after its service was deleted: %s', row.host, error)
     if queues.is_real(cell.bus_url):
         _drop_queue(cell, compute.queue_of(row.host))
 
@@ -125,10 +129,14 @@ def _evacuated(req: request.Request, host: str) -> set[str]:
     return {row.instance_uuid for found in answers.values() for row in found}
 
 
-def _forget_host(connection: sa.Connection, host: str) -> None:
+def _forget_host(
+    connection: sa.Connection, host: str, cells: deployment.Cells, cell: deployment.Cell
+) -> None:
+    """Delete the mapping of a host, and take it out of aggregates, unless it is used by now."""
+    use = host_use.unmap(connection, host, cells, cell)
+    if use is not None:
+        raise IN_USE[use]()
     aggregates.forget_host(connection, host)
-    host_mappings.destroy(connection, host)
-    stamps.bump(connection, stamps.HOSTS)
 
 
 def _destroy(connection: sa.Connection, row: rows.Row) -> None:
@@ -137,7 +145,7 @@ def _destroy(connection: sa.Connection, row: rows.Row) -> None:
     services.destroy(connection, row.uuid)
 
 
-def _drop_queue(cell: cells.Cell, name: str) -> None:
+def _drop_queue(cell: deployment.Cell, name: str) -> None:
     """Delete the queue of a host that is none any more, unless a daemon still consumes it."""
     try:
         gone = queues.delete_unused(cell.bus, name)

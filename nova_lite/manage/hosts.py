@@ -1,18 +1,14 @@
 """cell_v2: mappings of compute hosts, and the setup of a first cell."""
 
 from oslo_db import exception as db_exception
-import sqlalchemy as sa
 
 from nova_lite import cells as cells_module
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.db import rows
 from nova_lite.db.api import host_mappings
-from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
-from nova_lite.db.cell import instances
-from nova_lite.db.cell import migrations
 from nova_lite.lifecycle import discovery
+from nova_lite.lifecycle import host_use
 from nova_lite.manage import cells
 from nova_lite.manage import command
 
@@ -86,11 +82,11 @@ def delete_host(deployment: command.Deployment, args: command.Args) -> int:
     if mapping.cell_id != cell.id:
         print(f'The host {args.host} was not found in the cell {cell.uuid}.')
         return 3
-    # Refused before a discovery can find the host unmapped; decided in `_unmap`.
-    use = _find_use(deployment, cell, args.host)
+    # Refused before a discovery can find the host unmapped; decided in `host_use.unmap`.
+    use = host_use.find(deployment.cells, cell, args.host)
     if use is None:
         cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
-        use = deployment.api_db.write(_unmap, args.host, deployment, cell)
+        use = deployment.api_db.write(host_use.unmap, args.host, deployment.cells, cell)
     if use is not None:
         cell.db.write(compute_nodes.set_mapped, [args.host])
         print(f'There are {use} the host {args.host}.')
@@ -98,38 +94,6 @@ def delete_host(deployment: command.Deployment, args: command.Args) -> int:
     # A discovery between the two writes has found the mapping, and marked the host as mapped.
     cell.db.write(compute_nodes.set_mapped, [args.host], mapped=False)
     return 0
-
-
-def _unmap(
-    connection: sa.Connection, host: str, deployment: command.Deployment, cell: cells_module.Cell
-) -> str | None:
-    """Delete the mapping of a host, unless the host is used. Return its use, or None.
-
-    A build writes the record of its server to the cell before it holds the mapping of the host.
-    """
-    rows.lock(connection, host_mappings.TABLE, host=host)
-    use = _find_use(deployment, cell, host)
-    if use is None:
-        host_mappings.destroy(connection, host)
-        stamps.bump(connection, stamps.HOSTS)
-    return use
-
-
-def _find_use(deployment: command.Deployment, cell: cells_module.Cell, host: str) -> str | None:
-    """Return what uses a host, or None. Raise the error of a cell that does not answer in time.
-
-    The caller may hold a lock, for which builds wait.
-    """
-    answer = deployment.cells.scatter(_use, host, cells=[cell])[cell]
-    if isinstance(answer, cells_module.Unreachable):
-        raise answer.error
-    return answer
-
-
-def _use(connection: sa.Connection, host: str) -> str | None:
-    if instances.count_on(connection, [host]):
-        return 'instances on'
-    return 'migrations in progress from or to' if migrations.in_progress(connection, host) else None
 
 
 # ---- a first cell -------------------------------------------------------------

@@ -12,6 +12,7 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import host_use
 from tests.fixtures import clock
 from tests.fixtures import compute_api
 from tests.unit.clients import base as clients_base
@@ -43,6 +44,14 @@ class Mortal:
             return value(*args, **kwargs)
 
         return call
+
+
+class MortalCell:
+    """A cell each transaction of which is counted."""
+
+    def __init__(self, cell, calls):
+        self.db = Mortal(cell.db, calls)
+        self.name, self.bus_url, self.submit = cell.name, cell.bus_url, cell.submit
 
 
 class Calls:
@@ -165,6 +174,32 @@ class RemovalTest(clients_base.PlacementTestCase):
         self.clock.advance(60)
         self.delete(status=503)
 
+    def add_move(self):
+        """A move to the host is recorded."""
+        values = {'uuid': runtime.new_uuid(), 'instance_uuid': runtime.new_uuid()}
+        values |= {'migration_type': 'migration', 'status': 'migrating', 'dest_compute': 'h1'}
+        self.cell.db.write(migrations.create, values)
+
+    def test_move_that_is_recorded_meanwhile(self):
+        """It holds the mapping of the host, which is not deleted then."""
+        remove = service_removal._remove_providers
+
+        def then_move(*args):
+            remove(*args)
+            self.add_move()
+
+        self.patch(service_removal, '_remove_providers', then_move)
+        self.assertIn('in-progress migrations', self.delete(status=409))
+        self.assertEqual(['h1'], [row.host for row in self.api.api_db.read(host_mappings.every)])
+
+    def test_move_to_a_host_that_is_discovered_meanwhile(self):
+        """The service is deleted by then."""
+        unmap, used = host_use.unmap, [None, host_use.Use.MOVES]
+        self.patch(host_use, 'unmap', lambda *args: used.pop(0) or unmap(*args))
+        self.delete()
+        self.assertEqual([], used)
+        self.assertIsNone(self.cell.db.read(services.find, 'h1'))
+
     def test_killed_anywhere(self):
         """The deletion may be repeated, whatever was its last call."""
         for at in range(1, 100):
@@ -192,9 +227,7 @@ class RemovalTest(clients_base.PlacementTestCase):
             cells=self.api.cells,
         )
         req = types.SimpleNamespace(app=app, ctxt=self.admin)
-        cell = types.SimpleNamespace(
-            db=Mortal(self.cell.db, calls), name='cell1', bus_url=self.cell.bus_url
-        )
+        cell = MortalCell(self.cell, calls)
         try:
             service_removal.remove(req, cell, self.cell.db.read(services.find, 'h1'))
         except Dead:

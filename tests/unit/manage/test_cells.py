@@ -299,7 +299,7 @@ class HostsTest(CellTest):
         """The command gives up; builds to the host do not wait for the cell."""
         self.add_host('h1')
         self.cell('discover_hosts')
-        with self.meanwhile('_unmap', self.silence):
+        with self.meanwhile('unmap', self.silence):
             self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=255)
         self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
 
@@ -307,7 +307,7 @@ class HostsTest(CellTest):
         """The host can be discovered again, as after any deletion of its mapping."""
         self.add_host('h1')
         self.cell('discover_hosts')
-        with self.meanwhile('_unmap', lambda: self.cell('discover_hosts')):
+        with self.meanwhile('unmap', lambda: self.cell('discover_hosts')):
             self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1')
         self.assertEqual([], self.api_db.read(host_mappings.every))
         self.cell('discover_hosts', '--strict')
@@ -317,7 +317,7 @@ class HostsTest(CellTest):
         self.add_host('h1')
         self.cell('discover_hosts')
         for name, host in (('add_move', 'dest_compute'), ('add_server', 'host')):
-            with self.meanwhile('_unmap', functools.partial(getattr(self, name), **{host: 'h1'})):
+            with self.meanwhile('unmap', functools.partial(getattr(self, name), **{host: 'h1'})):
                 self.cell('delete_host', '--cell_uuid', self.cell_uuid, '--host', 'h1', code=4)
             self.end_moves()
         self.assertEqual(['h1'], [row.host for row in self.api_db.read(host_mappings.every)])
