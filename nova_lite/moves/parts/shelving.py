@@ -15,6 +15,7 @@ from nova_lite.clients import release
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.moves import asking
+from nova_lite.moves import duties
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import steps
@@ -69,8 +70,8 @@ def drop_image(scope: scopes.Scope, image_id: str | None) -> None:
 
 
 def drop_unnamed_image(scope: scopes.Scope, image_id: str | None) -> None:
-    """Delete a shelved image, unless the server's record names it."""
-    row = scope.find()
+    """Delete a shelved image, unless the server's record in its current cell names it."""
+    _cell, row = duties.now(scope)
     named = None if row is None else row.system_metadata.get(IMAGE_ID)
     if named != image_id:
         drop_image(scope, image_id)

@@ -103,6 +103,23 @@ class DeletedTest(moves_base.MoveTestCase):
         step.clean.do()
         self.assertNotIn(IMAGE, self.images)
 
+    def test_image_of_a_server_whose_cell_is_not_mapped_any_more(self):
+        """A duty deletes it after the server and its cell were deleted."""
+        made = self.unshelve(offloaded=False)
+        *steps, step = self.until_pivot(made)
+        self.do(made, steps)
+        del made.scope.cell
+
+        def gone(uuid):
+            raise exception.CellMappingNotFound(cell=uuid)
+
+        def unknown(uuid):
+            raise exception.InstanceNotFound(instance_id=uuid)
+
+        self.world.cells.get, self.world.cells.of_instance = gone, unknown
+        step.clean.do()
+        self.assertNotIn(IMAGE, self.images)
+
     def test_server_whose_image_could_not_be_looked_for(self):
         """It is shelved as before; the duty looks for the image."""
         for offloaded in (False, True):
