@@ -15,7 +15,23 @@ DEFECTS = (
         'servers-of-deleted-cells',
         'a server is mapped to a cell whose mapping is deleted meanwhile, and lost',
         'mappings',
-        (('db/api/instance_mappings.py', 'cell_mappings.hold(connection, cell_id)', 'pass'),),
+        (
+            ('db/api/instance_mappings.py', 'cell_mappings.hold(connection, cell_id)', 'pass'),
+            # The mapping of the host would be missed as well.
+            ('superconductor/build.py', 'host_mappings.hold(connection, host, cell_id)', 'pass'),
+        ),
+    ),
+    Defect(
+        'moves-do-not-hold-their-destination',
+        'a server moves to a host whose mapping is deleted meanwhile',
+        'mappings',
+        (
+            (
+                'moves/parts/choice.py',
+                'api_db.write(hold, dest.host, dest.cell.cell.id)',
+                'del hold, api_db',
+            ),
+        ),
     ),
     Defect(
         'devices-need-hosts-that-answer',

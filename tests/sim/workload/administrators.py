@@ -37,6 +37,8 @@ UNMAP_HOST, REPLACE_CELL = 'unmap host', 'replace cell'
 OF_MAPPINGS = (UNMAP_HOST, UNMAP_HOST, REPLACE_CELL, REPLACE_CELL, 'disable cell')
 # Seconds in which a cell is not mapped, or is disabled.
 UNMAPPED_S = (0.1, 5)
+# The chance to wait for a super-conductor that stands still, and for how many seconds.
+FROZEN, FROZEN_S = 0.8, 15
 # The chance that hosts are discovered at once, and that a cell gets another URL of its database.
 DISCOVERS, RESPELLED = 0.5, 0.5
 QUOTAS = (0, 1, 2, 3, 20)
@@ -201,9 +203,9 @@ class Administrator:
 
     def unmap_host(self, what):
         """Delete the mappings of the hosts of a cell, as soon as a server is about to be built."""
-        self._await_work()
-        cell = self.rng.choice(self._cloud.places.cell_names)
+        cell = self._await_work()[0]
         for host in self._cloud.places.hosts(cell):
+            self._note_unmapped(what, host)
             if maintenance.unmap_host(self._cloud, cell, host) == 0:
                 self._ledger.count(what)
         if self.rng.random() < DISCOVERS:
@@ -212,10 +214,11 @@ class Administrator:
 
     def replace_cell(self, what):
         """Delete the mapping of a cell once it has no server, and map it again after a while."""
-        self._await_work()
-        cells = self.rng.sample(self._cloud.places.cell_names, len(self._cloud.places.cell_names))
+        cells = self._await_work()
         for _ in range(LOOKS):
             for cell in cells:
+                for host in self._cloud.places.hosts(cell):
+                    self._note_unmapped(what, host)
                 if maintenance.unmap_cell(self._cloud, cell) == 0:
                     self._ledger.count(what)
                     kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
@@ -232,12 +235,26 @@ class Administrator:
         kernel.current().sleep(self.rng.uniform(*UNMAPPED_S))
         maintenance.enable_cell(self._cloud, cell, True)
 
+    def _note_unmapped(self, what, host):
+        """Note that the API may not know a host from now on."""
+        self._ledger.outside.begin(what, host, began=kernel.current().time())
+
     def _await_work(self):
-        """Wait a while until a server is about to be built or to move."""
+        """Wait a while until a server is about to be built or to move. Return the cells, in order.
+
+        Often a super-conductor stands still just then, which has read the mappings and is about to
+        write to the first of these cells.
+        """
+        cells = self.rng.sample(self._cloud.places.cell_names, len(self._cloud.places.cell_names))
+        if self.rng.random() < FROZEN:
+            standing = self._cloud.standing
+            kernel.current().block_until(lambda: bool(standing), 'super', FROZEN_S)
+            return sorted(cells, key=lambda cell: cell not in standing.values())
         for _ in range(LOOKS):
             if any(each['status'] == 'BUILD' or each[TASK] for each in self._listed()):
-                return
+                break
             kernel.current().sleep(LOOK_S)
+        return cells
 
     # ---- programs ----
 

@@ -7,35 +7,40 @@ from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.world import places
 
-# Hosts are discovered every few seconds.
+# Hosts are discovered from time to time.
 DISCOVERING = places.merged(
-    ingredients.ASLEEP, {'scheduler': {'discover_hosts_in_cells_interval': 5}}
+    ingredients.ASLEEP, {'scheduler': {'discover_hosts_in_cells_interval': 20}}
 )
 CROSSINGS = ('migrate', 'cross', 'confirm', 'revert')
 
 
 def mappings(rng):
     """Mappings of hosts and cells that are deleted and made again while servers come and move."""
+    does = rng.choice(((), ingredients.MOVES, CROSSINGS, ingredients.SHELVES, ('evacuate',)))
     return plan.Plan(
         clients=3,
         servers=rng.choice((1, 3)),
         creates=0.7,
-        deletes=rng.choice((0.2, 0.5)),
+        deletes=rng.choice((0.1, 0.2)) if does else 0.5,
         minutes=0.7,
         pause_s=0.7,
-        operations=frozenset(
-            rng.choice(((), ingredients.MOVES, CROSSINGS, ingredients.SHELVES, ('evacuate',)))
-        )
-        | {'delete'},
+        operations=frozenset((*does, 'delete')),
         hosts_off=rng.choice((0, 0, 1)),
         # Their servers can be evacuated.
         off_s=(25, 60),
+        # Mappings are deleted while a super-conductor stands still that has read them.
+        freezes=12,
+        victims=('super',),
+        frozen_s=(0.5, 4),
+        effects=rng.choice((('db: BEGIN: cell',), ('db: committed: api',))),
+        passed=(1, 2, 4, 6),
+        ambush=True,
         administration=administrators.OF_MAPPINGS,
         outside_s=rng.choice((0.5, 1.5)),
         rates={'begin': {'slow': rng.choice((0.0, 0.02))}},
         options=DISCOVERING,
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 2))),
-        refusals=('No valid host', 'Exceeded maximum number of retries'),
+        refusals=(*profiles.NO_HOST, *profiles.UNMAPPED),
     )
 
 

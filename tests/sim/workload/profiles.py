@@ -9,6 +9,8 @@ hosts:
 """
 # How the faults begin of servers that hosts have refused.
 NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
+# How those begin of servers whose host or cell was not mapped any more.
+UNMAPPED = ("Host '", 'Cell ')
 REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
 # What a host says of a move that it refuses each time.
 UNREACHED = 'it cannot connect to volume'

@@ -26,12 +26,14 @@ class Cloud:
     events: whether simcloud reports to the compute API what users do to ports and volumes
     processes: {name: kernel process} of those that run
     fenced: {host: virtual time since when an operator knows that it does not run}
+    standing: {name of a frozen process: detail of the effect at which it was frozen, or None}
     """
 
     def __init__(self, places, size, network, *, events=False):
         self.places, self.size, self.network = places, size, network
         self._events = events
         self.processes, self.daemons, self.fenced = {}, {}, {}
+        self.standing = {}
         self._confs = {}
         self._makers = {
             'simcloud': self._simcloud,

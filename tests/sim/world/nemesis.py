@@ -41,6 +41,8 @@ class Nemesis:
         self._stream = kernel.current().stream('nemesis')
         # Processes and hosts that are in trouble; a dictionary, since a set has no order.
         self._troubled = {}
+        # The detail of the effect at which an ambush strikes just now.
+        self._where = None
 
     def run(self, until):
         """Do all harm until a virtual time, spread evenly, and mend it."""
@@ -134,6 +136,7 @@ class Nemesis:
         def act():
             fault = strike(lambda: self._frozen(name))
             kernel.current().sleep(seconds)
+            self._cloud.standing.pop(name, None)
             self._cloud.processes[name].thaw()
             self._faults.ended(fault)
 
@@ -143,6 +146,7 @@ class Nemesis:
         fault = self._began('freeze', name)
         process = self._cloud.processes[name]
         process.freeze()
+        self._cloud.standing[name] = self._where
         fault.locked = self._world.locked_by(process)
         return fault
 
@@ -248,7 +252,9 @@ class Nemesis:
                     return
                 left -= 1
                 if left < 0:
+                    self._where = detail
                     done.append(function())
+                    self._where = None
 
             cancel = now.at_points(check)
             now.block_until(lambda: bool(done), 'ambush', AMBUSH_S)
