@@ -6,6 +6,7 @@ GROUP = 'notifications'
 OPTS = [
     cfg.StrOpt(
         'notification_format',
+        deprecated_group='DEFAULT',
         default='versioned',
         choices=('versioned', 'unversioned', 'both'),
         help='Format of notifications. The unversioned format exists for notifications of servers '
@@ -18,12 +19,15 @@ OPTS = [
     ),
     cfg.StrOpt(
         'notify_on_state_change',
+        deprecated_group='DEFAULT',
         choices=('vm_state', 'vm_and_task_state'),
         help='Changes for which instance.update is sent: of vm_state, or of vm_state and task_state. '
         'Unset: instance.update is not sent.',
     ),
     cfg.StrOpt(
         'default_level',
+        deprecated_name='default_notification_level',
+        deprecated_group='DEFAULT',
         default='INFO',
         choices=('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'),
         help='Priority of notifications. Notifications of failures have the priority ERROR.',

@@ -6,6 +6,19 @@ GROUP = 'quota'
 STORED, UNIFIED = 'nova.quota.DbQuotaDriver', 'nova.quota.UnifiedLimitsDriver'
 NONE = 'nova.quota.NoopQuotaDriver'
 REQUIRE, IGNORE = 'require', 'ignore'
+
+
+def _limit(name: str, default: int, text: str) -> cfg.IntOpt:
+    return cfg.IntOpt(
+        name,
+        default=default,
+        min=-1,
+        deprecated_name=f'quota_{name}',
+        deprecated_group='DEFAULT',
+        help=f'{text} -1 means no limit.',
+    )
+
+
 OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
         'driver',
@@ -33,64 +46,18 @@ OPTS: list[cfg.Opt] = [
         help='Names of resources for unified_limits_resource_strategy, such as servers or '
         'class:VCPU.',
     ),
-    cfg.IntOpt(
-        'instances',
-        default=10,
-        min=-1,
-        help='Default maximum number of servers of a project. -1 means no limit.',
+    _limit('instances', 10, 'Default maximum number of servers of a project.'),
+    _limit('cores', 20, 'Default maximum number of vCPUs of a project.'),
+    _limit('ram', 51200, 'Default maximum memory of a project in MiB.'),
+    _limit('metadata_items', 128, 'Default maximum number of metadata items of a server.'),
+    _limit('injected_files', 5, 'Default maximum number of files injected into a server.'),
+    _limit(
+        'injected_file_content_bytes', 10240, 'Default maximum size of an injected file in bytes.'
     ),
-    cfg.IntOpt(
-        'cores',
-        default=20,
-        min=-1,
-        help='Default maximum number of vCPUs of a project. -1 means no limit.',
+    _limit(
+        'injected_file_path_length', 255, 'Default maximum length of the path of an injected file.'
     ),
-    cfg.IntOpt(
-        'ram',
-        default=51200,
-        min=-1,
-        help='Default maximum memory of a project in MiB. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'metadata_items',
-        default=128,
-        min=-1,
-        help='Default maximum number of metadata items of a server. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'injected_files',
-        default=5,
-        min=-1,
-        help='Default maximum number of files injected into a server. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'injected_file_content_bytes',
-        default=10240,
-        min=-1,
-        help='Default maximum size of an injected file in bytes. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'injected_file_path_length',
-        default=255,
-        min=-1,
-        help='Default maximum length of the path of an injected file. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'key_pairs',
-        default=100,
-        min=-1,
-        help='Default maximum number of key pairs of a user. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'server_groups',
-        default=10,
-        min=-1,
-        help='Default maximum number of server groups of a project. -1 means no limit.',
-    ),
-    cfg.IntOpt(
-        'server_group_members',
-        default=10,
-        min=-1,
-        help='Default maximum number of servers in a server group. -1 means no limit.',
-    ),
+    _limit('key_pairs', 100, 'Default maximum number of key pairs of a user.'),
+    _limit('server_groups', 10, 'Default maximum number of server groups of a project.'),
+    _limit('server_group_members', 10, 'Default maximum number of servers in a server group.'),
 ]

@@ -42,6 +42,10 @@ SETTINGS = [
     ('libvirt', 'virt_type = kvm', NO_EFFECT, ''),
     ('scheduler', 'workers = 3', NO_EFFECT, ''),
     ('quota', 'driver = nova.quota.UnifiedLimitsDriver', WORKS, ''),
+    ('quota', 'driver = nova.quota.NoopQuotaDriver', WORKS, ''),
+    ('DEFAULT', 'quota_cores = 7', OTHER_NAME, '[quota]cores'),
+    ('DEFAULT', 'notify_on_state_change = vm_state', OTHER_NAME, '[notifications]notify_on_'),
+    ('compute', 'provider_config_location = /etc/nova/provider_config', WORKS, ''),
     ('DEFAULT', 'pci_alias = {}', OTHER_NAME, '[pci]alias'),
     ('pci', 'report_in_placement = true', WORKS, ''),
     ('oslo_messaging_kafka', 'kafka_max_fetch_bytes = 3', NO_EFFECT, ''),
@@ -111,6 +115,19 @@ class FilesTest(testtools.TestCase):
             (finding,) = self.findings(f'[{section}]\n{line}\n')
             self.assertEqual(effect, finding.effect, (section, line, finding))
             self.assertIn(detail, finding.detail)
+
+    def test_former_names_of_nova(self):
+        """Each works if the option that it means does."""
+        known = known_options.Known({})
+        aliases = [
+            ((group, name), tuple(meant.removeprefix('-> [').split(']')))
+            for group, options in config_check._table()['options'].items()
+            for name, meant in options.items()
+            if isinstance(meant, str) and meant.startswith('-> ')
+        ]
+        self.assertGreater(len(aliases), 20)
+        for alias, meant in aliases:
+            self.assertEqual(known.option(*meant), known.option(*alias), (alias, meant))
 
     def test_filters_of_nova_alone(self):
         """They are named without the list of all filters."""
