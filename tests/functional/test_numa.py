@@ -85,6 +85,17 @@ class NumaTest(NumaCase):
         self.assertEqual((1, 3), (amounts['VCPU'], amounts['PCPU']))
         self.assertEqual([[0, 1, 2, 3]], [n['vcpu_set'] for n in self.topology(server)['nodes']])
 
+    def test_page_sizes(self):
+        """The hosts have pages of 4 KiB and 2 MiB. Half of the memory is in large ones."""
+        for size, expected in (('small', 4), ('large', 2048), ('any', 2048), ('2MB', 2048)):
+            flavor = self.flavor(size, {'hw:mem_page_size': size}, vcpus=1, ram=1024)
+            server = self.cloud.boot(size, flavor=flavor)
+            self.assertEqual(expected, self.topology(server)['pagesize_kb'], size)
+        for size, ram in (('1GB', 1024), ('large', 3072)):
+            flavor = self.flavor(f'no-{size}', {'hw:mem_page_size': size}, vcpus=1, ram=ram)
+            self.cloud.boot(f'no-{size}', flavor=flavor, status='ERROR')
+        self.assertEqual([], self.cloud.findings())
+
     def test_every_free_cpu_can_be_had_and_none_twice(self):
         """Three hosts have room for twelve servers of four CPUs, and for no other."""
         servers = [self.cloud.boot(f's{number}', flavor='pinned') for number in range(12)]

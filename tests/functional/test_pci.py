@@ -115,11 +115,15 @@ class PciTest(PciCase):
         self.has(self.cloud.boot('wide', flavor='wide'), 3)
         self.cloud.boot('far', flavor='far', status='ERROR')
 
-    def test_affinity_that_is_preferred_or_legacy(self):
-        """A node has two of the three GPUs. Legacy permits only devices whose node is not known."""
-        for policy in ('preferred', 'legacy'):
+    def test_affinity_policies(self):
+        """A node has two of the three GPUs, and the other node of the same socket has one.
+
+        Legacy permits only devices whose node is not known.
+        """
+        for policy in ('preferred', 'socket', 'legacy'):
             self.flavor(policy, 'gpu:3', numa_nodes='1', pci_numa_affinity_policy=policy)
         self.has(self.cloud.boot('soft', flavor='preferred'), 3)
+        self.has(self.cloud.boot('near', flavor='socket'), 3)
         self.cloud.boot('hard', flavor='legacy', status='ERROR')
 
     def test_a_card_or_its_functions(self):
