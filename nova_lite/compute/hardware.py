@@ -3,6 +3,7 @@
 Nova's options for the sets of CPUs take the place of those that the driver knows.
 """
 
+from collections.abc import Mapping
 import dataclasses
 import functools
 
@@ -14,6 +15,7 @@ from nova_lite import exception
 from nova_lite.compute import device_spec
 from nova_lite.compute import mdev_types
 from nova_lite.compute import provider_configs
+from nova_lite.lifecycle.guests import memory
 from nova_lite.objects import masks
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
@@ -28,6 +30,10 @@ class InvalidSet(exception.Invalid):
     msg = '[compute]%(option)s: %(reason)s'
 
 
+class InvalidReservedMemoryPagesOption(exception.Invalid):
+    msg = 'The format of the option reserved_huge_pages is invalid. (found %(conf)s)'
+
+
 class InvalidDevice(exception.Invalid):
     msg = 'PCI device %(address)s of node %(node)s is on NUMA node %(numa)s, which does not exist'
 
@@ -39,6 +45,7 @@ class InvalidPlacement(exception.Invalid):
 # The errors of options and profiles that do not fit.
 INVALID = (
     InvalidSet,
+    InvalidReservedMemoryPagesOption,
     InvalidDevice,
     InvalidPlacement,
     device_spec.PciConfigInvalidSpec,
@@ -61,6 +68,8 @@ class Hardware:
         options = conf.compute
         self.provider_configs = provider_configs.read(options.provider_config_location)
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
+        self._has_sets = not (self._shared is None and self._dedicated is None)
+        self._reserved = dict(map(_reserved, conf.reserved_huge_pages))
         if (self._shared or frozenset()) & (self._dedicated or frozenset()):
             raise InvalidSet(option=SHARED, reason=f'it has CPUs of {DEDICATED}')
         for name, numbers in zip(OPTIONS, (self._shared, self._dedicated), strict=True):
@@ -174,7 +183,7 @@ class Hardware:
 
     def _described(self, node: str) -> topology.Host | None:
         found = self._driver.get_topology(node)
-        if found is None or (self._shared is None and self._dedicated is None):
+        if found is None or not (self._reserved or self._has_sets):
             return found
         return self._divided(found)
 
@@ -185,7 +194,8 @@ class Hardware:
         return (*device_spec.offered(others, self._specs, placed=self._placed), *virtual)
 
     def _divide(self, described: topology.Host) -> topology.Host:
-        return described.with_sets(self._shared, self._dedicated)
+        found = described.with_sets(self._shared, self._dedicated) if self._has_sets else described
+        return found.with_reserved(self._reserved)
 
 
 def _join(host: topology.Host, devices: tuple[pci.Device, ...]) -> topology.Host:
@@ -200,3 +210,18 @@ def _set(options: cfg.ConfigOpts, name: str) -> frozenset[int] | None:
         return masks.cpus(options[name])
     except exception.Invalid as error:
         raise InvalidSet(option=name, reason=error.message) from None
+
+
+def _reserved(entry: Mapping[str, str]) -> tuple[tuple[int, int], int]:
+    """Return ((id of a NUMA node, KiB), number of pages) of an entry of reserved_huge_pages.
+
+    Raise InvalidReservedMemoryPagesOption.
+    """
+    try:
+        size, count, node = (entry[name] for name in ('size', 'count', 'node'))
+        size_kb = memory.size_kb(size)
+        if set(entry) != {'size', 'count', 'node'} or int(count) < 0:
+            raise ValueError(entry)
+        return (int(node), size_kb), int(count)
+    except (KeyError, ValueError):
+        raise InvalidReservedMemoryPagesOption(conf=dict(entry)) from None

@@ -294,8 +294,14 @@ class Inventory:
     def ratios(self, node: str) -> fitting.Ratios:
         """Return the allocation ratios of the node's shared CPUs and of its memory."""
         inventory = self._site.hardware.inventory(node)
-        shared = orc.VCPU, orc.MEMORY_MB
-        return fitting.Ratios(*(self._known_ratio(node, name, inventory[name]) for name in shared))
+        cpu, ram = (
+            self._known_ratio(node, name, inventory[name]) for name in (orc.VCPU, orc.MEMORY_MB)
+        )
+        return fitting.Ratios(
+            cpu,
+            ram,
+            packs=self._site.conf.compute.packing_host_numa_cells_allocation_strategy,
+        )
 
     def reread_ratios(self, node: str) -> bool:
         """Read the ratios of operators from placement. Return whether they have changed."""

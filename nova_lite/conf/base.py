@@ -3,6 +3,7 @@
 import socket
 
 from oslo_config import cfg
+from oslo_config import types
 from oslo_utils import netutils
 
 GROUP = 'DEFAULT'
@@ -59,6 +60,14 @@ OPTS = [
         default=60,
         min=1,
         help='Maximum age of the last heartbeat, in seconds, for a service to be considered up.',
+    ),
+    cfg.MultiOpt(
+        'reserved_huge_pages',
+        item_type=types.Dict(),
+        default={},
+        help='Memory pages of a NUMA node that guests do not get, such as "node:0,size:2048,count:64", '
+        'with the size in KiB or with a unit (1GB). May be repeated. It takes the place of the reserved '
+        'pages of the profile. NUMA nodes without pages of the size are skipped.',
     ),
     cfg.StrOpt(
         'default_availability_zone',

@@ -52,6 +52,12 @@ OPTS = [
         'reported as VCPU. Unset: all CPUs, or none if cpu_dedicated_set is set. It takes the place '
         'of the sets of the profile. Only for hosts whose profile has "numa".',
     ),
+    cfg.BoolOpt(
+        'packing_host_numa_cells_allocation_strategy',
+        default=False,
+        help='Give guests the NUMA nodes of their host with the fewest free dedicated CPUs, or else the '
+        'least free memory. If false, the nodes with the most.',
+    ),
     cfg.FloatOpt(
         'cpu_allocation_ratio',
         deprecated_group='DEFAULT',

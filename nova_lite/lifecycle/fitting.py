@@ -27,10 +27,14 @@ Core: typing.TypeAlias = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Ratios:
-    """Allocation ratios of shared CPUs, and of memory that need not be in pages of one size."""
+    """Allocation ratios of shared CPUs, and of memory that need not be in pages of one size.
+
+    packs: whether guests get the fullest nodes instead of the emptiest
+    """
 
     cpu: float = 1.0
     ram: float = 1.0
+    packs: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,16 +192,16 @@ class _Matching:
 
     def __init__(self, left: Rooms, guest: constraints.Constraints, ratios: Ratios) -> None:
         self._guest, self._ratios = guest, ratios
-        # The emptiest node comes first, so that guests spread. Nodes with devices are left to
-        # guests that want these.
-        pinned = bool(guest.dedicated)
+        # The emptiest node comes first, so that guests spread, or the fullest one. Nodes with
+        # devices are left to guests that want these.
+        pinned, sign = bool(guest.dedicated), 1 if ratios.packs else -1
         rare = set() if guest.requested else {device.node for device in left.devices}
         self._left = sorted(
             left.nodes,
             key=lambda room: (
                 room.node.id in rare,
-                -len(room.free) if pinned else 0,
-                room.memory_mb - room.node.memory_mb,
+                sign * len(room.free) if pinned else 0,
+                sign * (room.node.memory_mb - room.memory_mb),
                 room.node.id,
             ),
         )

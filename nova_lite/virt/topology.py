@@ -5,6 +5,7 @@ Numbers of CPUs are those of the host. A core is a set of CPUs that are threads 
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import functools
 from typing import Any
@@ -110,6 +111,22 @@ class Host:
                 node,
                 shared=node.cpus.intersection(shared),
                 dedicated=node.cpus.intersection(dedicated or ()),
+            )
+            for node in self.nodes
+        )
+        return dataclasses.replace(self, nodes=nodes)
+
+    def with_reserved(self, reserved: Mapping[tuple[int, int], int]) -> 'Host':
+        """Return the host with other reserved pages. reserved: {(id of a node, KiB): number}"""
+        nodes = tuple(
+            dataclasses.replace(
+                node,
+                pages=tuple(
+                    dataclasses.replace(
+                        each, reserved=reserved.get((node.id, each.size_kb), each.reserved)
+                    )
+                    for each in node.pages
+                ),
             )
             for node in self.nodes
         )

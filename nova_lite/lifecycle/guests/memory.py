@@ -24,14 +24,19 @@ def page_size(guest: asked.Asked) -> str | int | None:
 def _size(text: str) -> str | int:
     if text in SIZES:
         return text
-    if text.isascii() and text.isdigit():
-        return int(text)
     try:
-        if not text[-1:].isalpha():
-            raise ValueError
-        return int(strutils.string_to_bytes(text, return_int=True)) // 1024
+        return size_kb(text)
     except ValueError:
         raise refusals.MemoryPageSizeInvalid(size=text) from None
+
+
+def size_kb(text: str) -> int:
+    """Return a size in KiB. It may have a unit, such as 2048 or 2MB. Raise ValueError."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if not text[-1:].isalpha():
+        raise ValueError(text)
+    return int(strutils.string_to_bytes(text, return_int=True)) // 1024
 
 
 def is_locked(guest: asked.Asked, pages: str | int | None) -> bool:

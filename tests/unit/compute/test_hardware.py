@@ -30,6 +30,7 @@ class HardwareTest(testtools.TestCase):
         conf = nova_conf.make_conf(files=[])
         conf.set_override('device_spec', options.pop('device_spec', []), group='pci')
         conf.set_override('report_in_placement', options.pop('placed', False), group='pci')
+        conf.set_override('reserved_huge_pages', options.pop('reserved_huge_pages', []))
         conf.set_override('enabled_mdev_types', options.pop('types', None), group='devices')
         for name, value in options.items():
             conf.set_override(name, value, group='compute')
@@ -76,6 +77,24 @@ class HardwareTest(testtools.TestCase):
         small, *_large = first.pages
         self.assertEqual(131072 // 2 * 256, small.total)
         self.assertEqual(host, topology.Host.from_dict(host.to_dict()))
+
+    def test_reserved_pages(self):
+        entries = (
+            {'node': '0', 'size': '2048', 'count': '64'},
+            {'node': '1', 'size': '1GB', 'count': '1'},
+            {'node': '7', 'size': '4', 'count': '1'},
+        )
+        before = self.hardware('extends: nfv').nodes('node')
+        found = self.hardware('extends: nfv', reserved_huge_pages=entries).nodes('node')
+        self.assertEqual((before.shared, before.dedicated), (found.shared, found.dedicated))
+        self.assertEqual(
+            [[0, 64, 2], [0, 0, 1]],
+            [[pages.reserved for pages in node.pages] for node in found.nodes],
+        )
+        for name, value in (('size', 'big'), ('count', '-1'), ('node', 'x'), ('more', '1')):
+            error = hardware.InvalidReservedMemoryPagesOption
+            bad = [{**entries[0], name: value}]
+            self.assertRaises(error, self.hardware, '', reserved_huge_pages=bad)
 
     def test_an_empty_set_is_unset(self):
         made = self.hardware('extends: nfv', cpu_shared_set='', cpu_dedicated_set='')

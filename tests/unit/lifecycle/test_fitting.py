@@ -223,6 +223,13 @@ class FitTests(testtools.TestCase):
             held.append(self.fit(guest(4), held=held))
         self.assertEqual([0, 1, 0, 1], [each.cells[0].node for each in held])
 
+    def test_guests_fill_a_node_first(self):
+        """With [compute]packing_host_numa_cells_allocation_strategy."""
+        held = []
+        for _count in range(9):
+            held.append(self.fit(guest(4), held=held, ratios=fitting.Ratios(packs=True)))
+        self.assertEqual([0] * 8 + [1], [each.cells[0].node for each in held])
+
     def test_every_free_cpu_can_be_had(self):
         held = []
         while isinstance(found := self.fit(guest(1), held=held), topology.Held):
