@@ -37,9 +37,12 @@ class RequestContext(context.RequestContext):
     """Identity and request of one call.
 
     guard: function that raises if another process has taken over the work; or None
+    waited: {service: seconds} in which a request of a user has waited for neighbours in vain; or
+        None where no user waits. It does not travel
     """
 
     guard: Guard | None = None
+    waited: dict[str, float] | None = None
 
     def __init__(
         self,

@@ -96,6 +96,7 @@ def context_of(
         global_request_id=_global_id(environ),
     )
     ctxt.is_admin = enforcer.is_admin(ctxt)
+    ctxt.waited = {}
     return ctxt
 
 

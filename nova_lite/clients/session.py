@@ -29,6 +29,7 @@ from nova_lite import runtime
 from nova_lite.clients import auth
 from nova_lite.clients import connections
 from nova_lite.clients import responses
+from nova_lite.clients import waits as waiting
 
 LOG = logging.getLogger(__name__)
 
@@ -169,11 +170,13 @@ class Neighbour:
             metrics.REQUESTS.labels(self.title, method).inc()
             return found
 
-        response = self._send(method, path, headers=headers, identify=identify, **request)
+        waits = waiting.Waits(ctxt.waited, self.title, self.options.timeout)
+        send = functools.partial(self._send, waits, method, path)
+        response = send(headers=headers, identify=identify, **request)
         for_project = as_user == PROJECT and not self.has_user(ctxt)
         if response.status_code == 401 and self._forget_tokens(response, request, for_project):
             response.close()
-            response = self._send(method, path, headers=headers, identify=identify, **request)
+            response = send(headers=headers, identify=identify, **request)
         if response.status_code >= 400:
             self._refuse(response, errors or {}, as_user=as_user)
         return response
@@ -269,6 +272,7 @@ class Neighbour:
 
     def _send(
         self,
+        waits: waiting.Waits,
         method: str,
         path: str,
         *,
@@ -284,11 +288,12 @@ class Neighbour:
         repeatable = method in REPEATABLE and _is_repeatable(request)
         attempt = self.options.connect_retries if once else 0
         while True:
-            last = attempt >= self.options.connect_retries
+            last = attempt >= self.options.connect_retries or waits.are_over()
             try:
                 with self._incarnation.passing():
                     sent = {**identify(), **headers}
-                    response = self.session.request(
+                    response = waits.send(
+                        self.session,
                         self.endpoint() + self.version + path,
                         method,
                         headers=sent,
@@ -297,10 +302,8 @@ class Neighbour:
                         **request,
                     )
             except (exceptions.ConnectFailure, exceptions.UnknownConnectionError) as error:
-                again = _never_arrived(error) or (
-                    repeatable and not isinstance(error, exceptions.ConnectTimeout)
-                )
-                if last or not again:
+                is_safe = repeatable and not isinstance(error, exceptions.ConnectTimeout)
+                if last or not (is_safe or _never_arrived(error)):
                     raise self._unavailable(error) from error
                 reason: object = error
             except NO_IDENTITY as error:
