@@ -24,6 +24,8 @@ SIZE = '--cells 1 --hosts 2'
 # Nothing listens there.
 PROXY = 'http://127.0.0.1:9'
 STOP_S = 60
+# Lines that a terminal shows.
+FIRST_SCREEN = 36
 
 
 @sample.in_turns(4)
@@ -70,6 +72,20 @@ class HowtoTest(testtools.TestCase):
         table = GUIDE.read_text().split('\nFlavors ')[1].split('\nUsers ')[0]
         named = set(re.findall(r'``([\w.-]+)``', table)) - {'demo'}
         self.assertEqual(set(printed.split()), named)
+
+    def test_the_first_server(self):
+        """The commands of the README's first screen; tests.nightly.test_wheel installs."""
+        screen = '\n'.join(README.read_text().splitlines()[:FIRST_SCREEN])
+        commands = re.search(r'::\n\n((?:   .+\n)+)', screen)[1].splitlines()
+        self.assertLessEqual(len(commands), 4)
+        kinds = [re.search(r'git clone|pip install|nova-lite [a-z]+', each)[0] for each in commands]
+        self.assertEqual(['git clone', 'pip install', 'nova-lite up', 'nova-lite openstack'], kinds)
+        # The default port may be in use on this machine.
+        script = '\n'.join(textwrap.dedent(each.lstrip()) for each in commands[2:])
+        script = script.replace('up --detach', f'up --detach --port 0 {SIZE}')
+        state_dir = self.top / 'first'
+        printed = self.run_commands(script, 'first', NOVA_LITE_STATE=str(state_dir))
+        self.assertRegex(printed, r'status +. ACTIVE')
 
     def test_readme(self):
         """The commands of the three doors, each in a new shell, with small clouds.
