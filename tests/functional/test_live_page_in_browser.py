@@ -139,14 +139,15 @@ class LivePageInBrowserTest(live_page.LivePageTestCase):
 
     def test_a_console(self):
         server = self.cloud.boot('web')
-        body = {'remote_console': {'protocol': 'vnc', 'type': 'novnc'}}
-        answer = self.api('POST', f'/servers/{server.id}/remote-consoles', body)
-        url = answer['remote_console']['url']
-        self.assertTrue(url.startswith(f'{self.url}/console/'), url)
         browser = self.useFixture(browser_fixture.Browser())
         log = "document.getElementById('log').textContent"
-        browser.driver.get(url)
-        browser.wait_for(f"{log}.includes('Simulated guest')", 'the log')
+        for protocol, kind in (('spice', 'spice-html5'), ('vnc', 'novnc')):
+            body = {'remote_console': {'protocol': protocol, 'type': kind}}
+            answer = self.api('POST', f'/servers/{server.id}/remote-consoles', body)
+            url = answer['remote_console']['url']
+            self.assertTrue(url.startswith(f'{self.url}/console/'), url)
+            browser.driver.get(url)
+            browser.wait_for(f"{log}.includes('Simulated guest')", f'the log by {protocol}')
         self.assertEqual([], browser.violations())
         browser.resize(*PHONE)
         self.assertLessEqual(browser.run('return document.documentElement.scrollWidth'), PHONE[0])

@@ -153,8 +153,11 @@ def placement(places: layout.Layout, urls: Urls, port: int) -> Sections:
 def embedded(places: layout.Layout, urls: Urls) -> dict[str, Sections]:
     """Return {name: sections} of the daemons of a cloud in one process."""
     found = {'control': control(places, urls), 'metadata': metadata(places)}
-    viewer = f'{places.public_url}/console/vnc_auto.html'
-    found['control']['consoles'] = {'novncproxy_base_url': viewer}
+    viewer = f'{places.public_url}/console/'
+    found['control']['consoles'] = {
+        'novncproxy_base_url': f'{viewer}vnc_auto.html',
+        'html5proxy_base_url': f'{viewer}spice_auto.html',
+    }
     for cell in places.cell_names:
         found[f'conductor-{cell}'] = cell_conductor(places, urls, cell)
         found[f'compute-{cell}'] = compute(places, urls, cell)

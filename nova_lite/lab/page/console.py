@@ -1,4 +1,4 @@
-"""The viewer of consoles of simulated guests, at the URL that the compute API returns for noVNC.
+"""The viewer of consoles of simulated guests, at the URLs that the compute API returns.
 
 Simulated guests have no display. The viewer shows the log of a guest to who has the token of its
 console. It may be shown inside another page, as Horizon does.
@@ -19,9 +19,12 @@ from nova_lite.lab.page import admission
 from nova_lite.lab.page import app
 
 PREFIX, LOG = '/console/', 'log'
+# As the pages of the proxies of noVNC and of SPICE are called.
+VNC, SPICE = 'vnc_auto.html', 'spice_auto.html'
 # {name below PREFIX: file of the page}
 FILES = {
-    'vnc_auto.html': 'console.html',
+    VNC: 'console.html',
+    SPICE: 'console.html',
     **{name: name for name in ('console.js', 'icon.svg', 'page.css')},
 }
 POLICY = admission.POLICY.replace("frame-ancestors 'none'", 'frame-ancestors *')

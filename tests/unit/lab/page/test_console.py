@@ -54,6 +54,10 @@ class TestConsole(testtools.TestCase):
             self.assertNotIn('X-Frame-Options', headers)
             self.assertEqual('no-referrer', headers['Referrer-Policy'])
 
+    def test_one_page_for_vnc_and_spice(self):
+        pages = [self.send(f'/console/{name}')[2] for name in (console.VNC, console.SPICE)]
+        self.assertEqual(pages[0], pages[1])
+
     def test_its_files_exist(self):
         text = self.send('/console/vnc_auto.html')[2].decode()
         names = re.findall(r'(?:src|href)="([^"]+)"', text)
