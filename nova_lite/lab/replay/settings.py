@@ -7,6 +7,7 @@ import itertools
 from oslo_config import cfg
 
 from nova_lite import conf as conf_module
+from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
 from nova_lite.scheduler import manager
 
@@ -66,7 +67,8 @@ def _check(setting: Setting) -> None:
     for group, options in setting.options.items():
         for option, value in options.items():
             if option not in conf[group]:
-                raise ValueError(f'--vary: group {group} has no option {option}')
+                like = arguments.like(option, conf[group])
+                raise ValueError(f'--vary: group {group} has no option {option}.{like}')
             try:
                 conf.set_override(option, value, group=group)
             except (ValueError, cfg.Error) as error:

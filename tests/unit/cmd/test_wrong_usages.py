@@ -202,9 +202,60 @@ DRILLS = (
     ('clock advance', 'required: DURATION', HELP),
     ('undrain a b', "such as 'b'", HELP),
 )
+STUDIES = (
+    ('import --os-clod x', 'no option --os-clod', "Did you mean '--os-cloud'?"),
+    ('import --os-cloud nosuch', 'Cloud nosuch was not found', 'Correct its name or settings'),
+    ('import --os-cloud x --output /nowhere/x', '--output', 'no directory that can be written'),
+    ('import', 'does not run', STOPPED),
+    ('replay', 'needs a TRACE', 'or --continue DIR'),
+    ('replay /nowhere.csv', '/nowhere.csv', 'No such file'),
+    ('replay FILES/empty', 'FILES/empty:1', 'the file is empty'),
+    ('replay FILES/binary', 'FILES/binary:1', 'it is not text'),
+    ('replay FILES/late.csv', "FILES/late.csv:2: arrival_s is 'x'", 'not a number'),
+    (
+        'replay FILES/trace.csv --format azur',
+        "'azur' does not exist",
+        'azure-packing, azure-vm, csv',
+    ),
+    ('replay FILES/trace.csv --cells 0', "'0' is not a number, 1 or more", HELP),
+    ('replay FILES/trace.csv --vary', '--vary: expected one argument', HELP),
+    ('replay FILES/trace.csv --vary x', 'not x', '[GROUP.]OPTION=VALUE,VALUE'),
+    (
+        'replay FILES/trace.csv --vary ram_weigth_multiplier=1,2',
+        'filter_scheduler has no option ram_weigth_multiplier',
+        "Did you mean 'ram_weight_multiplier'?",
+    ),
+    ('twin surviv', "'surviv' does not exist", "Did you mean 'survives'?"),
+    ('twin survives', 'There is no cloud', NO_CLOUD),
+    ('twin drain', 'required: HOST', HELP),
+    ('twin drain h --parallel 0', "'0' is not a number, 1 or more", HELP),
+    ('twin fit', 'required: FLAVOR', HELP),
+    ('twin fit m1.tiny --count 0', "'0' is not a number, 1 or more", HELP),
+    ('twin rebalance --moves x', "'x' is not a number, 1 or more", HELP),
+    ('scenario lst', "'lst' does not exist", "Did you mean 'list'?"),
+    ('scenario show', 'required: SCENARIO', HELP),
+    ('scenario show nosuch', "'nosuch' does not exist", '`nova-lite scenario list` lists all'),
+    ('scenario run host-cannot-spawn', 'does not run', STOPPED),
+    ('scenario run x --exm', 'no option --exm', "Did you mean '--exam'?"),
+    ('up -f /nowhere', '/nowhere cannot be read', 'No such file'),
+    ('up -f FILES/bad.yaml', 'bad.yaml, line 2', 'expected the node content'),
+    ('up --config-dir /nowhere', '/nowhere is no directory', 'control.conf'),
+    ('list --jsn', 'no option --jsn', "Did you mean '--json'?"),
+    ('completion', 'required: shell', HELP),
+    ('env --for terraform', 'no option --for', HELP),
+    ('reset x y', "such as 'y'", HELP),
+    ('fork A B', "such as 'B'", HELP),
+    ('stop x', "such as 'x'", HELP),
+    ('openstack server list', 'There is no cloud', NO_CLOUD),
+    ('saga show x', 'There is no cloud', NO_CLOUD),
+    ('repair-guide web', 'There is no cloud', NO_CLOUD),
+    ('evacuate-host x', 'There is no cloud', NO_CLOUD),
+    ('undrain x', 'There is no cloud', NO_CLOUD),
+)
+TRACE = b'name,arrival_s,departure_s,vcpus,memory_mb,disk_gb\n'
 NAMING = {'--state-dir', '--name', '--config-dir', '--os-cloud', '--nova'}
 # They take no cloud, or a row of theirs refuses an option before.
-WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion', 'help'}
+WITHOUT_CLOUD = {'upp', '--versin', 'list', 'demo', 'completion', 'help', 'replay'}
 WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
 
 
@@ -220,6 +271,8 @@ class WrongUsagesTest(testtools.TestCase):
             ('binary', b'\xff\x00' * 100),
             ('bad.yaml', b'a: [\n'),
             ('key.yaml', b'failurs: []\n'),
+            ('trace.csv', TRACE + b'a,0,,1,1,1\n'),
+            ('late.csv', TRACE + b'a,x,,1,1,1\n'),
             ('control.conf', b'[DEFAULT]\n'),
             ('broken/control.conf', b'no section\n'),
             (
@@ -261,6 +314,10 @@ class WrongUsagesTest(testtools.TestCase):
 
     def test_drills(self):
         for row in DRILLS:
+            self.check(*row)
+
+    def test_studies(self):
+        for row in STUDIES:
             self.check(*row)
 
     def test_typing_errors(self):
