@@ -246,7 +246,8 @@ def _starting(
     if power is not model.PowerAction.HARD_REBOOT:
         return functools.partial(site.driver.change_power, action=power)
     yield from _return(site, ctxt, mounted.node, mounted.uuid)
-    spec = yield from _definition(site, ctxt, host, mounted, tasks=ACTIONS[name].tasks)
+    define = functools.partial(_definition, site, ctxt, host, mounted, tasks=ACTIONS[name].tasks)
+    spec = yield from guest_work.repeat(define, 'Definition of the guest')
     return functools.partial(site.driver.change_power, action=power, spec=spec)
 
 

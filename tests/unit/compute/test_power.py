@@ -245,6 +245,24 @@ class TestHardReboot(Base):
         self.act('reboot_hard')
         self.assertEqual(made['id'], self.check_root('reboot_hard'))
 
+    def test_attachment_of_the_root_disk_fails_once(self):
+        self.check_repeated('create_attachment', after=False)
+
+    def test_attachment_of_the_root_disk_is_answered_late(self):
+        self.check_repeated('create_attachment', after=True)
+
+    def test_completion_of_the_attachment_fails_once(self):
+        self.check_repeated('complete_attachment', after=False)
+
+    def check_repeated(self, method, *, after):
+        """Check a reboot one of whose calls is answered with 503, before or after its effect."""
+        away = exception.Unavailable(service='volume', reason='503')
+        self.root()
+        self.cell.volume.fail(method, away, times=1, after=after)
+        self.act('reboot_hard')
+        self.cell.run_dry()
+        self.check_root('reboot_hard')
+
     def test_attachment_of_the_root_disk_is_completed(self):
         root = self.root()
         made = self.cell.volume.create_attachment(None, 'root', self.uuid, connector=CONNECTOR)
