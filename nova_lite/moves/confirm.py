@@ -143,9 +143,9 @@ class ConfirmResize(move.Move[resized.Ends]):
                 off = row.power_state == states.PowerState.SHUTDOWN
                 values['vm_state'] = str(states.VmState.STOPPED if off else states.VmState.ACTIVE)
             instances.update(connection, row.uuid, values, former=row)
-        failure = None if self.failure is None else self.given_up.get(CLEAN)
+        failure = None if self.leaving.failure is None else self.given_up.get(CLEAN)
         if failure is not None:
-            self.settle_left(connection, row, failure)
+            self.leaving.settle(connection, row, failure)
         self.events.end_all(connection, failure)
 
     def delete(self) -> None:

@@ -27,8 +27,8 @@ from nova_lite.moves import scope as scopes
 from nova_lite.moves import server_cell
 from nova_lite.moves import world as worlds
 from nova_lite.moves.parts import action_events
+from nova_lite.moves.parts import leaving
 from nova_lite.moves.parts import progress_records
-from nova_lite.saga import journal
 from nova_lite.states import nova_failures
 
 # The result of the first step: facts about the server when the saga began.
@@ -67,6 +67,7 @@ class Move(saga.Saga, typing.Generic[Found]):
         subject = {name: getattr(asked, name, None) for name in self.named}
         self.events = action_events.Events(scope, subject=subject, hidden=self.hidden)
         self.progress = progress_records.Progress(scope, self.events)
+        self.leaving = leaving.Leaving(scope, self.progress, asked, self.record_left)
 
     def _present(self) -> server_cell.ServerCell:
         """Return the ServerCell whose record represents the server."""
@@ -120,8 +121,8 @@ class Move(saga.Saga, typing.Generic[Found]):
         row = instances.find(connection, self.instance_uuid)
         present = None if instances.is_gone(row) else row
         self.record_undo(connection, present)
-        if present is not None and self.failure is not None:
-            self.settle_left(connection, present, self.error)
+        if present is not None and self.leaving.failure is not None:
+            self.leaving.settle(connection, present, self.error)
         elif self.faults and present is not None:
             self._free(connection, present)
         self.events.end_all(connection, self.error)
@@ -157,53 +158,8 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     def leave_at(self, step: saga.Step, error: Exception) -> saga.Leave | None:
         failure = nova_failures.find(self.kind, step.id, error, self.plain_arguments)
-        mode = self.world.conf.conductor.failures
-        if failure is None or mode == nova_failures.Mode.UNDO:
-            return None
-        row = self.scope.find_present()
-        if row is None or _is_ending(row) or not nova_failures.applies(mode, row.metadata):
-            return None
-        return saga.Leave(failure.name, failure.keeps)
-
-    @property
-    def failure(self) -> nova_failures.Failure | None:
-        """Return the row of the failure that this saga leaves as nova does, or None."""
-        return nova_failures.BY_NAME.get(self.left_as or '')
-
-    def settle_left(
-        self, connection: sa.Connection, row: rows.Row | None, error: journal.Failure | None
-    ) -> None:
-        """Record the states in which nova leaves the server and the migration.
-
-        A server whose soft deletion was accepted keeps its states, so that the deletion continues.
-        row: None if the server is gone; error: the fault of the server
-        """
-        failure = self.failure
-        if failure is None or row is None or instances.is_gone(row):
-            return
-        changes = self.record_left(connection, row)
-        if _is_ending(row):
-            instances.force(connection, row.uuid, changes, expect_task=(row.task_state,))
-            return
-        if failure.migration is not None:
-            values = {'status': str(failure.migration)}
-            migrations.update(connection, self.scope.migration_uuid, values)
-        if failure.vm_state is not None:
-            changes = {**changes, 'vm_state': failure.vm_state}
-        if failure.keeps_task:
-            changes = {**changes, 'task_state': row.task_state}
-        first = self.arguments.order.changes.get('task_state')
-        tasks = (*self.tasks, first)
-        self.progress.clear_task(connection, changes, tasks=tasks, write=instances.force)
-        if failure.has_fault:
-            self.progress.add_fault(connection, error)
+        return self.leaving.leave(failure)
 
     def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
         """Record what a kind of move leaves as nova does. Return further columns of the server."""
         return {}
-
-
-def _is_ending(row: rows.Row) -> bool:
-    """Return whether a server is soft-deleted or being soft-deleted."""
-    is_done: bool = row.vm_state == states.VmState.SOFT_DELETED
-    return is_done or bool(row.task_state == states.TaskState.SOFT_DELETING)

@@ -247,7 +247,8 @@ class Resize(move.Move[Began]):
     @property
     def _stays_there(self) -> bool:
         """Return whether the destination keeps the server after its failure."""
-        return self.failure is not None and steps.CLAIM in self.failure.keeps
+        failure = self.leaving.failure
+        return failure is not None and steps.CLAIM in failure.keeps
 
     # The connections of volumes to that destination.
     _connected: Sequence[saga.Data] = ()

@@ -182,7 +182,7 @@ class RevertResize(move.Move[Began]):
         super().give_up()
         row = self.scope.find_present()
         if row is not None:
-            if self.failure is not None and not self.route.stays:
+            if self.leaving.failure is not None and not self.route.stays:
                 neighbours.unbind(self.scope, row.network_info, self.source.host)
             return None
         self.allocation.free_source()

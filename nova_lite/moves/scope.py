@@ -111,6 +111,11 @@ class Scope:
         """Return {step id: error} of steps whose undo failed."""
         return self._saga.not_undone
 
+    @property
+    def left_as(self) -> str | None:
+        """Return the name of the failure that the saga leaves as nova does, or None."""
+        return self._saga.left_as
+
     def owes(self, step: str) -> bool:
         """Return whether the saga still has to do the duty of a step."""
         return cleaning.owes(self._saga, step)

@@ -41,7 +41,7 @@ class LeftDeletionsTest(moves_base.MoveTestCase):
 
     def left(self, made, row):
         made.data[saga_step.LEFT_AS] = {'name': row.name}
-        self.cell.db.write(made.settle_left, self.cell.row(self.server), ERROR)
+        self.cell.db.write(made.leaving.settle, self.cell.row(self.server), ERROR)
 
     def test_they_fail_as_without_the_option(self):
         for row, kind in ROWS:

@@ -1,12 +1,22 @@
 """The scope that the parts of a saga get instead of the saga, and the ends of its route."""
 
+import testtools
+
 from nova_lite import exception
 from nova_lite.db.cell import instances
+from nova_lite.moves import move
 from nova_lite.moves import resize
 from nova_lite.moves import steps
 from tests.unit.moves import moves_base
 
 SOURCE, DEST = moves_base.SOURCE, moves_base.DEST
+
+
+class MoveTest(testtools.TestCase):
+    def test_its_public_members_are_few(self):
+        """They are all that a reader of a saga meets; what sagas share beyond them is a part."""
+        public = [name for name in dir(move.Move) if not name.startswith('_')]
+        self.assertLessEqual(len(public), 35, public)
 
 
 class ScopeTest(moves_base.MoveTestCase):
