@@ -124,7 +124,7 @@ def _report(
     except (exception.NotFound, exception.Conflict, exception.Forbidden) as error:
         LOG.warning(
             'Cannot report snapshot %s of volume %s as %s: %s. '
-            'As in nova the request succeeds, and the volume service waits in vain.',
+            'As in nova the request succeeds, and the volume service gets no report.',
             snapshot_id,
             volume_id,
             status,

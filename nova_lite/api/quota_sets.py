@@ -136,7 +136,7 @@ def _answer(req: request.Request, project_id: str, limits: Mapping[str, int]) ->
 def stored_limits(
     connection: sa.Connection, by: quota_rules.Rules, project_id: str, user_id: str | None = None
 ) -> dict[str, int]:
-    """Return as the rules do, with the limits of networks that were set."""
+    """Return {resource: limit} of a project or a user, also the stored limits of networks."""
     found = dict(quotas.of_project(connection, project_id))
     if user_id is not None:
         found.update(quotas.of_project(connection, project_id, user_id))

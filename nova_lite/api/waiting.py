@@ -15,7 +15,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S, GROWTH = 0.02, 0.25, 1.5
 
 
 class TooManyWaiting(exception.Unavailable):
-    """As many requests wait as may. retry_after_s: when the client should ask again."""
+    """The maximum number of requests waits. retry_after_s: when the client should try again"""
 
     msg = 'Too many requests are waiting for other services at the moment. Try again later.'
     retry_after_s = 5

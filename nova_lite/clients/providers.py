@@ -10,7 +10,6 @@ from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
-import logging
 import typing
 
 import requests
@@ -19,8 +18,6 @@ from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import responses
 from nova_lite.clients import session
-
-LOG = logging.getLogger(__name__)
 
 # The fields of an inventory by name, and inventories by resource class.
 Inventory: typing.TypeAlias = dict[str, int | float]

@@ -170,7 +170,7 @@ class Registration:
         provider: providers.Provider,
         tree: Tree | None,
     ) -> None:
-        """See `nested.keep`. tree: the known providers of the node's tree"""
+        """Keep the providers below the provider of a node. tree: known providers of its tree"""
         if self._nested.get(node.uuid) == node.children:
             return
         if tree is not None or provider.generation == 0:

@@ -240,7 +240,7 @@ def start_delete(
     instance_uuid: str,
     event: str,
 ) -> methods.Json:
-    """See ConductorAPI.delete_started."""
+    """Record that the host begins to remove a server. Return its devices, ports and images."""
     row = instances.get(connection, instance_uuid, hidden=True)
     if row.host not in (host, None) or row.task_state not in transitions.DELETE.tasks:
         raise exception.StateChanged(

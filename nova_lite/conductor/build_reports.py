@@ -49,7 +49,7 @@ def start(
     node: str,
     group: instance_group.Group | None,
 ) -> str | bool:
-    """See ConductorAPI.build_started."""
+    """Record that the host takes a build. Return FIRST, AGAIN, or False if it was deleted."""
     row = instances.find(connection, instance_uuid)
     if row is None or instances.is_gone(row):
         return False
@@ -83,7 +83,7 @@ def finish(
     block_devices: Iterable[methods.Json],
     power_state: int,
 ) -> bool:
-    """See ConductorAPI.build_finished."""
+    """Record that the guest of a build runs. Return False if its server was deleted."""
     former = network_infos.lock_built(connection, instance_uuid)
     values = {
         'network_info': network_infos.of_build(former, network_info),
@@ -124,7 +124,10 @@ def fail(
     keep_host: bool,
     counts: bool,
 ) -> bool:
-    """See ConductorAPI.build_failed; counts: whether the host's failed builds are counted"""
+    """Record that a build has failed. Return False if the server is deleted or elsewhere.
+
+    counts: whether the failed builds of the host are counted
+    """
     values = {'vm_state': states.VmState.ERROR, 'task_state': None}
     if not keep_host:
         values.update(host=None, node=None, build=None)
@@ -175,7 +178,7 @@ def _leave_reset(connection: sa.Connection, host: str, uuid: str) -> bool:
 
 
 def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:
-    """See ConductorAPI.build_is_over."""
+    """Return whether the host must clean up a build that failed or lost its server."""
     row = _over(connection, uuid)
     return row is not None and _is_kept_by(host, row)
 
@@ -193,7 +196,7 @@ def _is_kept_by(host: str, row: rows.Row) -> bool:
 
 
 def clear(connection: sa.Connection, host: str, uuid: str) -> bool:
-    """See ConductorAPI.build_cleared."""
+    """Record that the host has cleaned up a build. Return False if its server is deleted."""
     row = _over(connection, uuid)
     if row is None:
         return False

@@ -19,7 +19,7 @@ Status = states.MigrationStatus
 
 
 def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[methods.Evacuation]:
-    """See ConductorAPI.evacuations_from."""
+    """Return evacuations from hosts that have not removed the guests yet."""
     found = evacuations.not_cleaned(connection, hosts)
     nodes = {
         (node.host, node.hypervisor_hostname): node.uuid
@@ -42,7 +42,7 @@ def left_on(connection: sa.Connection, hosts: Iterable[str]) -> list[methods.Eva
 def cleaned(
     connection: sa.Connection, ctxt: context.RequestContext, host: str, migration_uuid: str
 ) -> None:
-    """See ConductorAPI.evacuation_cleaned."""
+    """Record that the host has removed the guest of an evacuated server."""
     row = migrations.get(connection, migration_uuid)
     if row.status == Status.DONE and row.source_compute == host:
         migrations.update(connection, migration_uuid, {'status': str(Status.COMPLETED)})

@@ -88,7 +88,7 @@ def beat(
     *,
     enabled: bool,
 ) -> dict[str, dict[str, bool]]:
-    """See ConductorAPI.beat; raises Returned instead of recording any heartbeat.
+    """Record a heartbeat of hosts, as `ConductorAPI.beat`; raise Returned if a host came back.
 
     enabled: whether new services are enabled
     """
@@ -142,7 +142,7 @@ def introduce(connection: sa.Connection, host: str, binary: str, topic: str) -> 
 def report_nodes(
     connection: sa.Connection, ctxt: context.RequestContext, nodes: Iterable[methods.Json]
 ) -> dict[str, dict[str, str]]:
-    """See ConductorAPI.report_nodes."""
+    """Add or update compute nodes. Return {host: {hypervisor_hostname: uuid}}."""
     hosts = {node['host'] for node in nodes}
     served = services.served(connection, hosts)
     known = {
@@ -165,7 +165,7 @@ def report_nodes(
 def records(
     connection: sa.Connection, hosts: Iterable[str], uuids: Iterable[str] | None = None
 ) -> list[methods.HostRecord]:
-    """See ConductorAPI.host_records."""
+    """Return the records of servers on hosts, or those with `uuids`; also hidden copies."""
     query, parameters = _RECORDS, {'hosts': execute.filled(hosts)}
     if uuids is not None:
         query, parameters['uuids'] = _SOME_RECORDS, execute.filled(uuids)
@@ -177,7 +177,7 @@ def records(
 
 
 def instance_records(connection: sa.Connection, host: str, uuid: str) -> methods.Json:
-    """See ConductorAPI.instance_records."""
+    """Return a server of a host with its block devices and shares. Raise StateChanged."""
     row = instances.get(connection, uuid)
     instances.require_host(row, host)
     devices = children.block_devices(connection, [uuid]).get(uuid, ())
@@ -189,7 +189,7 @@ def instance_records(connection: sa.Connection, host: str, uuid: str) -> methods
 
 
 def held_guests(connection: sa.Connection, host: str, guests: Iterable[str]) -> list[str]:
-    """See ConductorAPI.held_guests."""
+    """Return the guests (server uuids) that the host has a reason to keep."""
     wanted = set(guests)
     held = {row.uuid for row in instances.on_host(connection, host)}
     held.update(row.instance_uuid for row in migrations.in_progress(connection, host))
@@ -199,7 +199,7 @@ def held_guests(connection: sa.Connection, host: str, guests: Iterable[str]) -> 
 def unfinished(
     connection: sa.Connection, hosts: Iterable[str], idle_s: float
 ) -> list[methods.Unfinished]:
-    """See ConductorAPI.unfinished."""
+    """Return work of hosts that has not changed for `idle_s` seconds, without that of sagas."""
     before = runtime.naive_now() - datetime.timedelta(seconds=idle_s)
     found = rows.every(
         connection,

@@ -7,7 +7,6 @@ Source: reference/nova/moves 4.2 to 4.4.
 from collections.abc import Iterable
 import typing
 
-from oslo_log import log
 import sqlalchemy as sa
 
 from nova_lite import context
@@ -17,8 +16,6 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import live_migrations
 from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import migrations
-
-LOG = log.getLogger(__name__)
 
 Status = states.MigrationStatus
 PREPARE_EVENT = 'compute_pre_live_migration'
@@ -31,7 +28,7 @@ def note_progress(
     migration_uuid: str,
     counters: dict[str, int],
 ) -> dict[str, dict[str, typing.Any]]:
-    """See ConductorAPI.live_migration_progress."""
+    """Record the counters of a copy. Return {command of an operator: context}."""
     row = live_turns.begin_copy(connection, migration_uuid)
     if row.source_compute != host:
         detail = f'its source is host {row.source_compute}'
@@ -55,7 +52,7 @@ def answer_command(
     command: str,
     error: str | None,
 ) -> None:
-    """See ConductorAPI.live_migration_answered."""
+    """Record the result of a command on a live migration. error: text of its refusal"""
     row = live_turns.locked(connection, migration_uuid)
     if row.data.get(command, {}).get('request_id') != ctxt.request_id:
         return
@@ -73,7 +70,7 @@ def answer_command(
 
 
 def ended_moves(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, str]:
-    """See ConductorAPI.ended_moves."""
+    """Return {server uuid: uuid of its newest migration}, of migrations that have ended."""
     newest = live_migrations.newest(connection, uuids)
     return {
         row.instance_uuid: row.uuid
@@ -83,5 +80,5 @@ def ended_moves(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, st
 
 
 def confirmed_moves(connection: sa.Connection, uuids: Iterable[str]) -> list[str]:
-    """See ConductorAPI.confirmed_moves."""
+    """Return the migrations that have ended at their destination for good."""
     return migrations.ended_at_destination(connection, uuids)

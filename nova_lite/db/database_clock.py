@@ -20,7 +20,7 @@ _SQLITE = 'nova_lite_after'
 
 
 class _After(functions.FunctionElement[datetime.datetime]):
-    """See `after`."""
+    """The expression of the time in some seconds, by the clock of the database."""
 
     name = 'nova_lite_after'
     type = types.Time()

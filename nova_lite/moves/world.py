@@ -9,7 +9,7 @@ from nova_lite.rpc.methods import scheduler as scheduler_rpc
 
 
 class World(world.World, typing.Protocol):
-    """As the World of requests, with the options and the scheduler. wake: starts a saga"""
+    """The World of requests, with the options and the scheduler. wake: starts a saga"""
 
     @property
     def conf(self) -> cfg.ConfigOpts: ...

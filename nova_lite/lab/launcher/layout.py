@@ -32,7 +32,6 @@ from nova_lite.rpc import transport
 from nova_lite.terminal import plurals
 from nova_lite.virt.sim import profile
 
-PREFIXES = ('/compute', '/placement', '/identity', '/image', '/network', '/volume', '/share')
 TOP = 'top'
 SECRETS, METADATA_SECRET = 'secrets.json', 'metadata-secret'
 USERS = ('admin', 'demo', 'service')

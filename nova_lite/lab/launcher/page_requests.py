@@ -43,7 +43,7 @@ class PageRequests:
         self._connection: openstack.connection.Connection | None = None
 
     def compute(self, method: str, path: str, body: Json | None = None) -> requests.Response:
-        """Send a request to the compute API. Return as `send`."""
+        """Send a request to the compute API. Return the answer. Raise Refused, Unavailable."""
         return self.send('compute', method, path, body)
 
     def send(self, service: str, method: str, path: str, body: Json | None) -> requests.Response:

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
-import typing
 
 from nova_lite import exception
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import stage as stages
-
-Json: typing.TypeAlias = dict[str, typing.Any]
 
 GONE_S = 120.0
 UP_S = 60.0

@@ -35,7 +35,7 @@ class Failure(typing.TypedDict):
 
 
 class ActionFailure(Failure):
-    """As Failure, of an action. changes: {column: value} of the server's record"""
+    """A Failure of an action. changes: {column: value} of the server's record"""
 
     changes: Json
 

@@ -9,7 +9,7 @@ import tests
 from tests.fixtures import saga_faults
 from tests.fixtures import scenarios
 
-# What placement holds for a move that is over is given up (conductor.orphans).
+# What placement holds for a move that is over is given up (superconductor/audits/orphans.py).
 ORPHANS = 'functional/test_orphans.py', 'test_of_an_undone_move_that_could_not_give_it_back'
 # A host forgets promises to guests that will not come (compute.audit).
 PROMISES = 'unit/compute/test_claims.py', 'test_refresh_forgets_what_is_gone'
