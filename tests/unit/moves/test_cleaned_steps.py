@@ -23,7 +23,7 @@ AWAITED = 'unit/compute/test_move_audit.py', 'test_a_guest_of_an_earlier_move_is
 BACK = 'unit/compute/test_move_audit.py', 'test_a_guest_that_had_left_is_back_and_off'
 COPIED = 'functional/test_live_kills.py', 'test_the_source_is_down_for_too_long_while_it_copies'
 # The server is in error, and its user decides.
-NOT_STARTED = 'functional/test_live_migration.py', 'test_a_guest_that_does_not_start'
+NOT_STARTED = 'functional/test_live_migration_failures.py', 'test_a_guest_that_does_not_start'
 NOT_MADE = 'functional/test_rebuild.py', 'test_a_guest_that_cannot_be_made'
 NOT_WRITTEN = 'functional/test_rebuild.py', 'test_a_volume_that_cannot_be_written'
 NOT_RESTORED = (
