@@ -2,7 +2,7 @@
 
 Builds the wheel, starts a cloud of two cells with three hosts each as `nova-lite up --detach` does,
 and resets it. --write puts the table into README.rst. The image of a container is built and
-measured if buildah is installed. Times of the wall are shown if the machine has been idle.
+measured where buildah is installed. Times of the wall are shown if the machine has been idle.
 """
 
 import argparse
@@ -11,7 +11,6 @@ import os
 import pathlib
 import platform
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -22,13 +21,13 @@ import psutil
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import control_client
+from tests.fixtures import container
 from tools import detached_cloud
 
 ROOT = pathlib.Path(__file__).parent.parent
 README = ROOT / 'README.rst'
 BEGIN, END = '.. begin: written by tools/footprint.py', '.. end: written by tools/footprint.py'
 RESETS, STARTS = 20, 3
-IMAGE = 'nova-lite-footprint'
 MB = 1_000_000
 
 
@@ -42,19 +41,13 @@ def wheel_mb() -> float:
 
 
 def image_mb() -> float | None:
-    """Return the size of the image of a container, None without buildah."""
-    if shutil.which('buildah') is None:
+    """Return the size of the image of a container with its base, None where none can be built."""
+    reason = container.missing()
+    if reason is not None:
+        print(f'No image of a container: {reason}', file=sys.stderr)
         return None
-    build = ('buildah', 'build', '-q', '-t', IMAGE, '-f', 'contrib/container/Containerfile', '.')
-    subprocess.run(build, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    listed = subprocess.run(
-        ('buildah', 'images', '--format', '{{.Size}}', IMAGE),
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout.split()
-    factor = {'MB': 1.0, 'GB': 1000.0}[listed[1]]
-    return float(listed[0]) * factor
+    with container.Image() as image:
+        return float(image.size_mb)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +100,9 @@ def text() -> str:
     if load < cores:
         ready += f' (after {found.ready_s:.1f} s)'
         reset += f' (after {found.reset_s * 1000:.0f} ms)'
-    sizes = f'The wheel has {wheel_mb():.1f} MB' + (f', the image {image:.0f} MB' if image else '')
+    sizes = f'The wheel has {wheel_mb():.1f} MB' + (
+        f', the image of a container with its base {image:.0f} MB' if image else ''
+    )
     return textwrap.fill(
         f'{sizes}. A cloud of two cells with three hosts each takes {ready}, {reset}, and '
         f'{found.memory_mb:.0f} MB of memory (medians of {STARTS} clouds, Python '
