@@ -6,6 +6,7 @@ import json
 
 import fixtures
 from selenium.webdriver.common import keys
+import websocket
 
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import verification
@@ -141,10 +142,9 @@ class LivePageInBrowserTest(live_page.LivePageTestCase):
         server = self.cloud.boot('web')
         browser = self.useFixture(browser_fixture.Browser())
         log = "document.getElementById('log').textContent"
+        self.assert_serial(server)
         for protocol, kind in (('spice', 'spice-html5'), ('vnc', 'novnc')):
-            body = {'remote_console': {'protocol': protocol, 'type': kind}}
-            answer = self.api('POST', f'/servers/{server.id}/remote-consoles', body)
-            url = answer['remote_console']['url']
+            url = self.open_console(server, protocol, kind)
             self.assertTrue(url.startswith(f'{self.url}/console/'), url)
             browser.driver.get(url)
             browser.wait_for(f"{log}.includes('Simulated guest')", f'the log by {protocol}')
@@ -160,6 +160,22 @@ class LivePageInBrowserTest(live_page.LivePageTestCase):
         self.cloud.admin.compute.delete_server(server)
         self.cloud.wait_gone(server)
         self.get('/console/log', 404, params={'token': token})
+
+    def open_console(self, server, protocol, kind):
+        """Return the URL of a new console."""
+        body = {'remote_console': {'protocol': protocol, 'type': kind}}
+        answer = self.api('POST', f'/servers/{server.id}/remote-consoles', body)
+        return answer['remote_console']['url']
+
+    def assert_serial(self, server):
+        """A serial console sends the log to a client of WebSocket that has a token."""
+        url = self.open_console(server, 'serial', 'serial')
+        opened = websocket.create_connection(url, subprotocols=['binary'])
+        self.addCleanup(opened.close)
+        self.assertIn(b'Simulated guest', opened.recv())
+        wrong = websocket.create_connection(f'{url}x')
+        self.addCleanup(wrong.close)
+        self.assertEqual(websocket.ABNF.OPCODE_CLOSE, wrong.recv_data(control_frame=True)[0])
 
     def assert_no_other_host(self, browser):
         requested = browser.requested()

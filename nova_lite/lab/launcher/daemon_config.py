@@ -157,6 +157,7 @@ def embedded(places: layout.Layout, urls: Urls) -> dict[str, Sections]:
     found['control']['consoles'] = {
         'novncproxy_base_url': f'{viewer}vnc_auto.html',
         'html5proxy_base_url': f'{viewer}spice_auto.html',
+        'serial_base_url': urls['serial'],
     }
     for cell in places.cell_names:
         found[f'conductor-{cell}'] = cell_conductor(places, urls, cell)

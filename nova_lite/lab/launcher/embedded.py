@@ -151,7 +151,7 @@ class EmbeddedCloud:
         self.snapshots.finish()
         progress('identity, image, network and volume services')
         self._stand_ins.start()
-        self.urls |= self._stand_ins.urls
+        self.urls |= self._stand_ins.urls | self._page.open_consoles()
         self._configure()
         auth = {self.places.settings.auth, self.confs['control'].api.auth_strategy}
         listen = self.places.settings.listen
@@ -285,7 +285,7 @@ class EmbeddedCloud:
         """Stop all daemons. Work in progress continues at the next start."""
         self._undo_control()
         # Open pages would keep threads of the server.
-        close_page = self._page.end()
+        close_page = self._page.close()
         endpoints = [opened.close for opened in self._endpoints]
         ended.together([*endpoints, *(running.stop for running in self._fronts)])
         self._endpoints, self._fronts = [], []

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 import functools
+import urllib.parse
 from wsgiref import types as wsgi
 
 from oslo_config import cfg
 
+from nova_lite.daemons.wsgi import server
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import audits
@@ -14,6 +16,7 @@ from nova_lite.lab.launcher import console_logs
 from nova_lite.lab.launcher import decisions
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import page_requests
+from nova_lite.lab.launcher import serial_consoles
 from nova_lite.lab.launcher import server_actions
 from nova_lite.lab.page import app
 from nova_lite.lab.page import console
@@ -41,6 +44,12 @@ class LivePage:
         logs = console_logs.ConsoleLogs(self._requests)
         # In front of the services: they are asked for the log.
         self.application: wsgi.WSGIApplication = console.Console(self._page or services, logs.read)
+        self._serial = serial_consoles.SerialConsoles(logs.read, places.settings.listen)
+
+    def open_consoles(self) -> dict[str, str]:
+        """Open serial consoles. Return {'serial': their URL, for the configuration of the API}."""
+        host = urllib.parse.urlsplit(self._places.public_url).hostname or ''
+        return {'serial': f'ws://{server.authority(host, self._serial.start())}/'}
 
     def renew(self, conf: cfg.ConfigOpts) -> None:
         """Show the databases of the current incarnation from now on. conf: of a control daemon"""
@@ -56,6 +65,11 @@ class LivePage:
         if self._page is not None and self._places.lab_secret is not None:
             server_actions.ServerActions(self._requests).add(control)
             self._page.lab = lab.Lab(control.answer, self._places.lab_secret)
+
+    def close(self) -> Callable[[], None]:
+        """Close the serial consoles, and do as `end`."""
+        self._serial.stop()
+        return self.end()
 
     def end(self) -> Callable[[], None]:
         """End all viewers, and show nothing until `renew`.
