@@ -38,6 +38,8 @@ class Value:
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
         kinds = {field.name: field.type for field in fields(cls)}
+        if any(isinstance(kind, str) for kind in kinds.values()):
+            raise TypeError(f'{cls.__name__} has types as texts, which name no Value to upgrade')
         cls.inner = {
             name: kind
             for name, kind in kinds.items()

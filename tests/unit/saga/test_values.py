@@ -78,6 +78,11 @@ class ValueTest(testtools.TestCase):
         self.assertEqual(Answered(power=1), Answered.from_dict({'power': 1, 'more': 2}))
         self.assertRaises(journal.UnknownPlan, Answered.from_dict, {'more': 2})
 
+    def test_types_as_texts_are_refused(self):
+        """As they are after `from __future__ import annotations`."""
+        body = {'__annotations__': {'within': 'Made'}}
+        self.assertRaises(TypeError, type, 'Textual', (saga.Value,), body)
+
     def test_nothing_changes_in_it(self):
         self.assertRaises(AttributeError, setattr, Made(power=1), 'power', 2)
 
