@@ -56,7 +56,7 @@ def create(req: request.Request) -> operation.Answer:
     body = req.body['server']
     checked = _check(req, body, _ask(req, body))
     accepted = create_plan.Accepted(checked, _accept(req, checked))
-    _nudge(req, accepted.uuids)
+    _cast_builds(req, accepted.uuids)
     return _answer(req, body, accepted)
 
 
@@ -237,7 +237,7 @@ def _accept(req: request.Request, checked: create_plan.Checked) -> Sequence[str]
     return accepted
 
 
-def _nudge(req: request.Request, uuids: Sequence[str]) -> None:
+def _cast_builds(req: request.Request, uuids: Sequence[str]) -> None:
     """Cast the builds to a super-conductor. If the cast is lost, the sweep finds the requests."""
     try:
         req.app.super_conductor.build_servers(req.ctxt, uuids=uuids)

@@ -113,7 +113,7 @@ class EmbeddedCloud:
         self.clock: clock_control.Control | None = None
         self.snapshots = cloud_snapshots.Snapshots(self.places)
         self.incarnation = incarnation.Incarnation()
-        self.ended = ended.Ended()
+        self.ended = ended.EndedIncarnations()
         self._changing = runtime.Lock()
         find_cells = functools.partial(fault_places.of, self.places)
         self.faults = embedded_faults.Embedded(find_cells, self._drivers, lambda: self.incarnation)
@@ -241,7 +241,7 @@ class EmbeddedCloud:
                 self._make_apis()
 
     def _end(self) -> list[Sequence[ended.Call]]:
-        """End the incarnation. Return the functions that stop its parts, for `ended.Ended.add`."""
+        """End the incarnation. Return the functions that stop its parts, as `ended` takes them."""
         close_page = self._page.end()  # Viewers must not see the end of the incarnation.
         if not self.incarnation.end(EFFECTS_S):
             LOG.warning('Work in progress did not end within %s s. It will fail.', EFFECTS_S)

@@ -26,7 +26,7 @@ COLLECT_EVERY = 10
 Call: typing.TypeAlias = Callable[[], object]
 
 
-class Ended:
+class EndedIncarnations:
     """Stops the daemons of ended incarnations, each incarnation in a separate thread."""
 
     def __init__(self) -> None:

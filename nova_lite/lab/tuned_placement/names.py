@@ -13,21 +13,23 @@ from placement import db_api
 import sqlalchemy
 
 from nova_lite.lab.private_apis import placement_requests
-from nova_lite.lab.tuned_placement import whole
+from nova_lite.lab.tuned_placement import request_transactions
 
 # Placement does not repeat these requests: no other request runs at the same time.
 ATOMIC = re.compile('/allocations|/resource_providers/[^/]+/(inventories|traits|aggregates)')
 NONE = re.compile('(?!)')
 
 
-class Alone:
+class SharedNames:
     """Lets requests share the names that they have read, and makes one transaction of each request.
 
     atomic: see `tuned_placement.of`
     """
 
     def __init__(self, application: wsgi.WSGIApplication, *, atomic: bool) -> None:
-        self._application = whole.Whole(application, ATOMIC if atomic else NONE)
+        self._application = request_transactions.RequestTransactions(
+            application, ATOMIC if atomic else NONE
+        )
         self._engine: sqlalchemy.Engine | None = None
         self._names: placement_requests.Names | None = None
 

@@ -26,7 +26,7 @@ VALIDATION = reused.CompiledValidation()
 class Tuning:
     """Implements `nova_lite.daemons.wsgi.placement.Tuning`. atomic: see `tuned_placement.of`"""
 
-    # Within `whole.Whole` transactions are parts of a larger transaction. There are no greenlets.
+    # Transactions are parts of the transaction of their request. There are no greenlets.
     engine_options: Mapping[str, typing.Any] = {
         'flush_on_subtransaction': True,
         'thread_checkin': False,
@@ -73,7 +73,7 @@ class Tuning:
 
     def around(self, application: wsgi.WSGIApplication) -> wsgi.WSGIApplication:
         """Return an application whose requests share names, and are a transaction each."""
-        return names.Alone(application, atomic=self._atomic)
+        return names.SharedNames(application, atomic=self._atomic)
 
     def check_tokens(
         self, application: wsgi.WSGIApplication, conf: cfg.ConfigOpts

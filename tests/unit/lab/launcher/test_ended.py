@@ -24,7 +24,7 @@ class EndedTest(testtools.TestCase):
         self.addCleanup(gc.enable)
 
     def test_cycles_are_collected(self):
-        stops, parts = ended.Ended(), []
+        stops, parts = ended.EndedIncarnations(), []
         for _each in range(ended.COLLECT_EVERY):
             part = Part()
             parts.append(weakref.ref(part))
@@ -34,7 +34,7 @@ class EndedTest(testtools.TestCase):
         self.assertEqual([], [part for part in parts[:-1] if part() is not None])
 
     def test_all_are_stopped(self):
-        stops, parts = ended.Ended(), [Part() for _each in range(3)]
+        stops, parts = ended.EndedIncarnations(), [Part() for _each in range(3)]
         stops.add([[parts[0].stop, parts[1].stop], [parts[2].stop]])
         stops.wait()
         self.assertEqual([[part] for part in parts], [part.stopped for part in parts])

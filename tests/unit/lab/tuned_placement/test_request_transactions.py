@@ -11,7 +11,7 @@ import testtools
 
 from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
-from nova_lite.lab.tuned_placement import whole
+from nova_lite.lab.tuned_placement import request_transactions
 from tests.fixtures import templates
 
 PATHS = re.compile('/parts$')
@@ -64,7 +64,7 @@ class WholeTest(testtools.TestCase):
         """Send a request. Return the body of the response."""
         context = contexts.RequestContext(user_id='user', project_id='project')
         environ = {'REQUEST_METHOD': method, 'PATH_INFO': path, 'placement.context': context}
-        return whole.Whole(application, PATHS)(environ, self.start)
+        return request_transactions.RequestTransactions(application, PATHS)(environ, self.start)
 
     def start(self, status, headers):
         """Note the status, the headers, and what is in the database when they are sent."""

@@ -17,7 +17,7 @@ class Refused(Exception):
     """A request was refused; its transaction is rolled back."""
 
 
-class Whole:
+class RequestTransactions:
     """Makes one transaction of each request that reads, and of some requests that write.
 
     writes: matches the paths of the requests that write. Requests that placement repeats after
