@@ -89,7 +89,7 @@ class RequestContext(context.RequestContext):
         return other
 
     def in_project(self, project_id: str) -> typing.Self:
-        """Return a copy in whose project a neighbour service creates what no user token is for."""
+        """Return a copy for requests without a user token that create objects in a project."""
         other = copy.copy(self)
         other.project_id = project_id
         return other

@@ -1,4 +1,4 @@
-"""Check what a change of aggregates does to availability zones.
+"""Check the effects of changed aggregates on availability zones.
 
 A host is in one zone at most, and does not change its zone while it has
 servers. Source: reference/nova/scheduling 10.

@@ -98,7 +98,7 @@ class Application:
 def _preflight(application: wsgi.WSGIApplication) -> wsgi.WSGIApplication:
     """Return the application, with the answers of nova's filter for CORS without allowed origins.
 
-    It asks the API, and hides whatever it refuses.
+    It asks the API, and hides the operations that the API refuses.
     """
 
     def answer(

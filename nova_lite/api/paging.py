@@ -17,7 +17,7 @@ MOST = 0x7FFFFFFF
 
 
 def limit_of(req: request.Request) -> int:
-    """Return how many items the page may have: what was asked, at most [api]max_limit."""
+    """Return how many items the page may have: the requested number, at most [api]max_limit."""
     most: int = req.conf.api.max_limit
     asked = req.param('limit')
     return min(int(asked), most) if asked else most

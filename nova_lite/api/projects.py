@@ -11,7 +11,7 @@ LOG = log.getLogger(__name__)
 def require(req: request.Request, project_id: str) -> None:
     """Raise Invalid if the project does not exist according to the identity service.
 
-    What cannot be found out is believed.
+    If the identity service does not say it, the project is assumed to exist.
     """
     if req.app.identity is None:
         return

@@ -90,7 +90,7 @@ class Rules:
         return wanted
 
     def size_of(self, flavor: Flavor, properties: Flavor) -> Size:
-        """Return what a server counts for. properties: those of its image"""
+        """Return the amounts that a server counts for. properties: those of its image"""
         return {'vcpus': flavor['vcpus'], 'memory_mb': flavor['memory_mb']}
 
     def uncounted(self, connection: sa.Connection, project_id: str) -> int:

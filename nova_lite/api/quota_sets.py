@@ -144,7 +144,7 @@ def stored_limits(
 
 
 def usage(connection: sa.Connection, project_id: str, user_id: str | None = None) -> dict[str, int]:
-    """Return {resource: amount} of what is counted; key pairs only count for a user."""
+    """Return {resource: used amount}; key pairs only count for a user."""
     servers, cores, ram = instance_mappings.usage(connection, project_id, user_id)
     return {
         'instances': servers,

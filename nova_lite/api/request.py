@@ -1,4 +1,4 @@
-"""Request: what a handler knows of the call it answers."""
+"""Request: the call that a handler answers, with its caller and its microversion."""
 
 import typing
 import urllib.parse

@@ -1,4 +1,4 @@
-"""Compiled JSON schemas and the messages of what they refuse.
+"""Compiled JSON schemas, and the messages about values that they refuse.
 
 A schema is compiled once, when its operation is declared; a unit test checks all that
 are declared against JSON schema's own, which takes seconds. The v2.0 URLs are served
@@ -49,7 +49,7 @@ class InvalidInput(exception.Invalid):
 def _drop_unknown(
     validator: typing.Any, allowed: object, instance: typing.Any, schema: Source
 ) -> Iterator[jsonschema.ValidationError]:
-    """Yield `additionalProperties` that removes what it does not know."""
+    """Yield `additionalProperties` that removes unknown properties."""
     if allowed is not False or not validator.is_type(instance, 'object'):
         yield from _Strict.VALIDATORS['additionalProperties'](validator, allowed, instance, schema)
         return

@@ -1,4 +1,4 @@
-"""Service records of all cells with what is not in them: cell and zone."""
+"""Service records of all cells, with the cell and the zone, which they do not contain."""
 
 from collections.abc import Iterable
 from collections.abc import Mapping

@@ -40,7 +40,7 @@ PATHS = frozenset(
 
 
 def is_open(environ: wsgi.WSGIEnvironment) -> bool:
-    """Return whether a request needs no token: it is not for what a version has below it."""
+    """Return whether a request needs no token: its path is not below that of a version."""
     path = environ.get('PATH_INFO', '')
     return path in PATHS or not path.startswith(tuple(known['path'] for known in _KNOWN.values()))
 

@@ -1,6 +1,6 @@
-"""GET /versions/{id}: the document of a version, for those who have a token.
+"""GET /versions/{id}: the document of a version, for clients that have a token.
 
-`version_documents` has the same for those who have none yet.
+`version_documents` returns these documents to clients that have no token yet.
 """
 
 from nova_lite.api import faults

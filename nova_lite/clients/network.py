@@ -92,7 +92,7 @@ class Network(network_reads.Reads):
         count: int = 1,
         **options: typing.Any,
     ) -> tuple[requested.Wanted, int]:
-        """Check what a user asks for; see Requested.validate."""
+        """Check the networks and ports that a user requests; see Requested.validate."""
         return self.requested.validate(ctxt, wanted, count, **options)
 
     # ---- making -------------------------------------------------------------

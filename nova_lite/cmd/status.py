@@ -90,7 +90,7 @@ def _add(subparsers: typing.Any, conf: cfg.ConfigOpts, checks: upgrade_checks.Ch
 
 
 def _check_config(conf: cfg.ConfigOpts) -> int:
-    """Print what the settings of files do. Return the exit code."""
+    """Print the effect of each setting of files. Return the exit code."""
     try:
         files = config_check.Files(conf.command.file)
     except OSError as error:

@@ -85,7 +85,7 @@ class Daemon(typing.Generic[M]):
     def start(self) -> None:
         """Start the manager, then the servers, then the periodic tasks.
 
-        Wait for the needs of the daemon, such as its database, and log what it waits for.
+        Wait for the needs of the daemon, such as its database, and log those that are not met.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Executes statements, and returns of the result what the callers need.
+"""Executes statements, and returns the part of the result that callers need.
 
 The statements are constants of their modules or are built once, see `nova_lite.db.rows`: SQLAlchemy
 finds the compiled statement by the statement itself.

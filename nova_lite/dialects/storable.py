@@ -7,7 +7,7 @@ import typing
 
 
 def decode(raw: bytes, *, levels: int) -> typing.Any:
-    """Return the value of JSON in UTF-8. Raise ValueError, which says what is wrong.
+    """Return the value of JSON in UTF-8. Raise ValueError with the mistake.
 
     levels: how many lists and objects may be in each other
     """

@@ -29,7 +29,7 @@ def _interfaces(facts: instance_metadata.Facts, version: str) -> Iterator[base.D
 
 
 def _of_device(vif: base.Data) -> base.Data:
-    """Return what a guest must know of the PCI device of a port."""
+    """Return the description of the PCI device of a port, for its guest."""
     if vif.get('vnic_type') not in port_devices.TYPES:
         return {}
     vlan = int((vif.get('details') or {}).get('vlan') or 0)

@@ -161,5 +161,5 @@ class Move(saga.Saga, typing.Generic[Found]):
         return self.leaving.leave(failure)
 
     def record_left(self, connection: sa.Connection, row: rows.Row) -> saga.Data:
-        """Record what a kind of move leaves as nova does. Return further columns of the server."""
+        """Record a failure that is left as in nova. Return further columns of the server."""
         return {}

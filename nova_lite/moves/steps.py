@@ -1,4 +1,4 @@
-"""Steps of several sagas: their ids, and what they leave."""
+"""Steps of several sagas: their ids and the types of their results."""
 
 import typing
 

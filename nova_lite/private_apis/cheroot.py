@@ -29,10 +29,10 @@ def take_read(stream: typing.Any) -> bytes:
 
 
 def unread(stream: typing.Any, data: bytes) -> None:
-    """Put `data` into a stream from which all was taken, before what it reads next."""
+    """Put `data` into a stream without unread bytes, before the bytes that it reads next."""
     stream._read_buf, stream._read_pos = data, 0
 
 
 def forget_counters(server: typing.Any, thread: runtime.Thread) -> None:
-    """Drop what a server counted of a thread that ends."""
+    """Drop the counters of a thread that ends."""
     server.stats['Worker Threads'].pop(thread.name, None)

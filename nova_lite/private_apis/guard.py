@@ -37,7 +37,7 @@ class Library:
 
     @contextlib.contextmanager
     def declared(self) -> Iterator[None]:
-        """Remember what the library lacks of the names that are declared inside."""
+        """Remember the names declared inside that the library lacks."""
         try:
             yield
         except Unsupported as error:

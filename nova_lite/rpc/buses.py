@@ -1,4 +1,4 @@
-"""Buses of oslo.messaging, and what is known of each."""
+"""Buses of oslo.messaging, and the facts known of each."""
 
 import collections.abc
 import errno
@@ -74,11 +74,11 @@ def is_of_connection(error: Exception) -> bool:
 
 
 def note(transport: oslo_messaging.Transport, bus: Bus) -> oslo_messaging.Transport:
-    """Remember what is known of a bus that was opened. Return the bus."""
+    """Remember the facts known of a bus that was opened. Return the bus."""
     _open[transport] = bus
     return transport
 
 
 def of(transport: oslo_messaging.Transport) -> Bus:
-    """Return what is known of an open bus."""
+    """Return the facts known of an open bus."""
     return _open[transport]

@@ -119,7 +119,7 @@ class Family(typing.Generic[Kind]):
 
 
 def _unknown(names: list[str], known: list[str]) -> str:
-    """Return why names are refused, and what to write instead."""
+    """Return why names are refused, and the names to write instead."""
     absent = [name for name in names if name in ABSENT]
     similar = {name: difflib.get_close_matches(name, known, n=1, cutoff=SIMILAR) for name in names}
     text = f'unknown {", ".join(names)}'

@@ -1,4 +1,4 @@
-"""Guests against records: how many run, where they are, and what they are made of."""
+"""Guests against records: their number, their hosts and their definitions."""
 
 import collections
 from collections.abc import Iterator

@@ -13,7 +13,7 @@ from nova_lite.verify import observed
 def explain(
     snapshot: observed.Snapshot, found: Iterable[findings.Finding]
 ) -> tuple[list[findings.Finding], list[findings.Finding]]:
-    """Return (findings, what is explained): findings that a row of the table names.
+    """Return (findings, explained): the findings that a row of the table names.
 
     A finding is explained if it names the server of the saga that failed, or its migration. Each
     server that is still as the failure left it is explained too.

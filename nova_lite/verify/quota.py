@@ -51,7 +51,7 @@ def usage(snapshot: observed.Snapshot) -> collections.Counter[tuple[str, str]]:
 def exceeded(snapshot: observed.Snapshot) -> Iterator[findings.Finding]:
     """I11: no project uses more than its limits (``--quota-limits``).
 
-    Only where it was asked for: to lower a limit below what is used is no error.
+    Only where it was asked for: to lower a limit below the usage is no error.
     """
     used = usage(snapshot)
     for project, limits in snapshot.limits.items():

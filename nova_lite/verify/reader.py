@@ -191,7 +191,7 @@ class Reader:
             return []
 
     def _bindings(self, ctxt: context.RequestContext, ports: session.Jsons) -> session.Json:
-        """Bindings of the ports of servers, and what is allocated for them on each host."""
+        """Bindings of the ports of servers, and the allocations for them on each host."""
         bindings, allocations = {}, {}
         for port in ports:
             if port['device_owner'].startswith('compute:'):

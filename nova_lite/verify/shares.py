@@ -1,4 +1,4 @@
-"""Shares of servers: their locks, and what hosts have mounted."""
+"""Shares of servers: their locks, and the shares that hosts have mounted."""
 
 from collections.abc import Iterator
 

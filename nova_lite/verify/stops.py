@@ -14,7 +14,7 @@ EXPLAINED = frozenset(('I2', 'I6'))
 def explain(
     snapshot: observed.Snapshot, found: Iterable[findings.Finding]
 ) -> tuple[list[findings.Finding], list[findings.Finding]]:
-    """Return (findings, what is explained): each stopped saga, its age, and its server's.
+    """Return (findings, explained): each stopped saga, its age, and its server's.
 
     While it is stopped, two cells may show the server, or none that the mapping names.
     """

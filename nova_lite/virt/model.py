@@ -266,7 +266,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Inventory:
-    """A node's total of one resource class, and what its profile reserves.
+    """A node's total of one resource class, and the part that its profile reserves.
 
     reserved: None means the reserve in the compute daemon's configuration
     initial_ratio: allocation ratio of a new inventory; None means that of the configuration

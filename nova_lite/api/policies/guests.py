@@ -1,4 +1,4 @@
-"""Guests of servers: what they report, and passwords in them."""
+"""Guests of servers: their reports, and passwords in them."""
 
 from nova_lite.api.policies import base
 

@@ -311,7 +311,7 @@ def _delete_now(req: request.Request, server: server_access.Server) -> None:
 
 
 def _delete_here(req: request.Request, server: server_access.Server) -> None:
-    """Delete a server without its host. What a neighbour refuses, an audit repeats."""
+    """Delete a server without its host. An audit repeats requests that a neighbour refuses."""
     try:
         disposal.finish(req.app, req.ctxt, server.cell, server.row)
     except exception.NovaLiteError as error:

@@ -1,4 +1,4 @@
-"""Key pairs. They belong to a user, whatever the project."""
+"""Key pairs. They belong to a user, in all projects."""
 
 from collections.abc import Sequence
 

@@ -126,7 +126,7 @@ def begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, or
 def _require_confirmed(connection: sa.Connection, row: rows.Row) -> None:
     """Raise UnconfirmedResize if the source of a resize keeps a server whose state was reset.
 
-    A confirmation after the next move could remove what that move has put there.
+    A later confirmation could remove the guest of the next move.
     """
     # A server has a former flavor until its resize is confirmed or reverted.
     was_reset = row.old_flavor is not None and row.vm_state != states.VmState.RESIZED

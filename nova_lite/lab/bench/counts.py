@@ -55,7 +55,7 @@ def between(before: Counts, after: Counts) -> Counts:
 
 
 def total(counts: Counts) -> dict[str, float]:
-    """Return {what is counted: number} of all daemons together."""
+    """Return {name of a count: number} of all daemons together."""
     found: dict[str, float] = collections.defaultdict(int)
     for done in counts.values():
         for what, number in done.items():
@@ -78,7 +78,7 @@ def _of(url: str) -> dict[str, float]:
 
 
 def counted(text: str) -> dict[str, float]:
-    """Return {what is counted: number} from the metrics of a daemon in Prometheus' format."""
+    """Return {name of a count: number} from the metrics of a daemon in Prometheus' format."""
     found: dict[str, float] = collections.defaultdict(int)
     for family in prometheus_client.parser.text_string_to_metric_families(text):
         for sample in family.samples:

@@ -1,4 +1,4 @@
-"""Errors as commands print them: what is wrong, without the internals of libraries."""
+"""Errors as commands print them: the mistake, without the internals of libraries."""
 
 import re
 

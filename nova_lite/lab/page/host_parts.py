@@ -21,7 +21,7 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 
 
 def read(connection: sa.Connection, host: str) -> list[Json]:
-    """Return what the nodes of a host report. Most report nothing."""
+    """Return the reports of the nodes of a host. Most report nothing."""
     query = sa.select(NODES.c.numa).where(NODES.c.host == host)
     return [found for found in connection.scalars(query) if found and found.get('host')]
 

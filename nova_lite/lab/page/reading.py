@@ -1,4 +1,4 @@
-"""Read what the live page shows from the databases of a cloud, in few statements.
+"""Read the data of the live page from the databases of a cloud, in few statements.
 
 Of servers only columns without secrets are read: no user data, keys, metadata or passwords.
 """

@@ -1,4 +1,4 @@
-"""The commands `nova-lite twin ACTION`: what they print."""
+"""The output of the commands `nova-lite twin ACTION`."""
 
 import argparse
 from collections.abc import Sequence

@@ -70,7 +70,7 @@ class Import:
         self._image_entries: list[Json] = [{'name': GENERIC}]
 
     def read(self) -> Json:
-        """Return the document of the twin. `notes` has what is not in it. Raise Refused."""
+        """Return the document of the twin. `notes` names the rest. Raise Refused."""
         rows = self._api.list('compute', '/servers/detail', 'servers', all_tenants=1)
         owners = {row['tenant_id'] for row in rows}
         self._projects = {each: self._names.of('project', each, '') for each in sorted(owners)}

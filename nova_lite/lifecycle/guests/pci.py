@@ -124,7 +124,7 @@ class Request:
 
     @property
     def kept(self) -> tuple[object, ...]:
-        """Return what a rebuild keeps, and only a resize changes. Plain values."""
+        """Return the values that a rebuild keeps and only a resize changes."""
         specs = [spec.kept for spec in self.specs]
         changes = (self.change,) if self.change else ()
         return self.name, self.count, self.kept_policy, specs, *changes

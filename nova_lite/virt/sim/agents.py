@@ -1,4 +1,4 @@
-"""The network agent of a simulated host: what it can guarantee to ports.
+"""The network agent of a simulated host: its guarantees to ports.
 
 Its providers in placement are named and arranged as those of Neutron's Open vSwitch agent:
 the agent has the packet rate, the bridges below it have the bandwidth.

@@ -131,7 +131,7 @@ def _with_devices(work: effects.Work, spec: str) -> str:
 
 
 def _take_back_stopped(work: effects.Work) -> None:
-    """Take back what a failure in the middle has left; the move is not over."""
+    """Take back the remains of a failure in the middle; the move is not over."""
     departed = work.find(departed=True)
     if work.find() is None and departed is not None and departed['move'] == work.subject:
         work.insert(

@@ -265,7 +265,7 @@ def settle(tx: sqlite3.Connection, node: str, guest: str, now: float) -> None:
 
 
 def _take_place(tx: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Do what the due job is for, or what its injected failure leaves of it."""
+    """Carry out the effect of the due job, or the part that its injected failure leaves."""
     effect = EFFECTS[row['verb']]
     work = effects.Work(
         tx,

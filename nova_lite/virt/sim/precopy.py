@@ -300,7 +300,7 @@ def _disk_left(params: Parameters, elapsed: float) -> float:
 
 
 def _round_left(params: Parameters, elapsed: float) -> float:
-    """Return what the running round has still to send."""
+    """Return the amount that the running round has still to send."""
     since = elapsed - params.disk_seconds
     if since <= 0:
         return params.memory_mb

@@ -80,7 +80,7 @@ class Limit:
 class FailureRule:
     """A rule for effects that fail: which, how and how often.
 
-    identity: what its counter is kept under; a changed rule starts at zero.
+    identity: key of its counter; a changed rule starts at zero.
     """
 
     verbs: frozenset[str]
@@ -134,7 +134,7 @@ class Behaviour:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Profile:
-    """A whole profile. Immutable; `source` is what it was loaded from.
+    """A whole profile. Immutable; `source`: where it was loaded from.
 
     names: {cell: names of its first hosts}, of cells whose hosts have names of their own
     """
