@@ -8,6 +8,7 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import saga
+from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
@@ -37,6 +38,16 @@ def change_reset(connection: sa.Connection, uuid: str, values: rows.Values) -> N
     row = instances.held(connection, uuid)
     if row is not None and row.task_state is None and row.deleted_at is None:
         instances.force(connection, uuid, values, expect_task=(None,))
+
+
+def shelve_again(connection: sa.Connection, uuid: str) -> None:
+    """Shelve a server on no host that an administrator has set to ACTIVE during its move.
+
+    Each request but a deletion would be refused for such a server.
+    """
+    row = instances.held(connection, uuid)
+    if row is not None and row.host is None and row.vm_state == states.VmState.ACTIVE:
+        change_reset(connection, uuid, {'vm_state': str(states.VmState.SHELVED_OFFLOADED)})
 
 
 def change_devices(

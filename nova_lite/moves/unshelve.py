@@ -276,13 +276,8 @@ class Unshelve(move.Move[Began]):
         return asking.ask(self.scope, self.scope.compute.revert_resize, **asked, move=self.uuid)
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
-        """Keep the migration only if the destination may still have the guest.
-
-        A server on no host that an administrator has set to ACTIVE meanwhile is shelved as before.
-        """
-        if row is not None and row.host is None and row.vm_state == Vm.ACTIVE:
-            shelved = {'vm_state': Vm.SHELVED_OFFLOADED}
-            move_records.change_reset(connection, row.uuid, shelved)
+        """Keep the migration only if the destination may still have the guest."""
+        move_records.shelve_again(connection, self.instance_uuid)
         left = self.choice.columns_of_failure(SPAWN)
         if left and row is not None:
             values = {'status': str(states.MigrationStatus.ERROR), **left}

@@ -4,10 +4,11 @@ The pivot comes before the guest is destroyed, so all steps of this part only go
 of the server takes over: then a step removes only the objects that it has created itself.
 
 An administrator may reset the server's state. If that happens before the guest is destroyed, the
-server stays on its host and gets a fault. Afterwards it is on no host, whatever its state is; if it
-is soft-deleted, it is deleted, because there is nothing to restore on its host. If a service has
-refused its deletion, it stays in ERROR. The server also stays on its host if the shelved image was
-deleted, because the disk on the host is the only copy.
+server stays on its host and gets a fault. Afterwards it is on no host: a server that was set to
+ACTIVE is shelved again, and one in ERROR stays so. If the server is soft-deleted, it is deleted,
+because there is nothing to restore on its host. If a service has refused its deletion, it stays in
+ERROR. The server also stays on its host if the shelved image was deleted, because the disk on the
+host is the only copy.
 """
 
 import typing
@@ -141,6 +142,7 @@ class Offload:
         if error is not None:
             self._progress.add_fault(connection, error)
         self._progress.clear_task(connection, {})
+        move_records.shelve_again(connection, self.scope.instance_uuid)
         refused = given_up.get(shelving.RESERVE) or given_up.get(UNBIND)
         self._progress.events.end_all(connection, error or refused)
 

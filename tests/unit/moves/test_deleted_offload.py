@@ -1,4 +1,4 @@
-"""A server that is soft-deleted while an offload destroys its guest: the deletion is final."""
+"""A server that is soft-deleted or reset while it leaves its host."""
 
 from nova_lite import exception
 from nova_lite import runtime
@@ -16,7 +16,8 @@ class DeletedOffloadTest(moves_base.MoveTestCase):
         self.force(vm_state='shelved', power_state=4)
         made = self.make(shelve.ShelveOffload, transitions.SHELVE_OFFLOAD, 'shelveOffload')
         self.do(made, made.steps()[:1])
-        self.step = next(step for step in made.steps() if step.id == 'record-no-host')
+        self.steps = made.steps()
+        self.step = next(step for step in self.steps if step.id == 'record-no-host')
 
     def force(self, **changes):
         self.cell.db.write(instances.force, self.server, changes)
@@ -53,6 +54,15 @@ class DeletedOffloadTest(moves_base.MoveTestCase):
         self.cell.db.write(self.restore)
         self.step.do()
         self.assertEqual(('shelved_offloaded', None, None), self.state())
+
+    def test_reset_after_the_server_has_left_its_host(self):
+        """A server that is ACTIVE on no host would obey no request but a deletion."""
+        self.step.do()
+        end = next(step for step in self.steps if step.id == 'record-end-of-offload')
+        for state, shown in (('active', 'shelved_offloaded'), ('error', 'error')):
+            self.force(vm_state=state, task_state=None)
+            end.do()
+            self.assertEqual((shown, None, None), self.state())
 
     def state(self):
         return self.cell.state(self.server)
