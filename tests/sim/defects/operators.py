@@ -17,8 +17,14 @@ DEFECTS = (
         'mappings',
         (
             ('db/api/instance_mappings.py', 'cell_mappings.hold(connection, cell_id)', 'pass'),
-            # The mapping of the host would be missed as well.
-            ('superconductor/build.py', 'host_mappings.hold(connection, host, cell_id)', 'pass'),
+            # The mappings of the hosts of the cell are missed as well.
+            (
+                'superconductor/build.py',
+                'host_mappings.hold(connection, host, cell_id)',
+                'known = host_mappings.cell_mappings.every(connection)\n'
+                '            if any(each.id == cell_id for each in known):\n'
+                '                host_mappings.hold(connection, host, cell_id)',
+            ),
         ),
     ),
     Defect(

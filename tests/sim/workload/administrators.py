@@ -34,13 +34,13 @@ OF_HOSTS = (
 )
 OF_RECORDS = ('archive', 'archive', outside.CHANGE_QUOTA, 'change aggregate')
 UNMAP_HOST, REPLACE_CELL = 'unmap host', 'replace cell'
-OF_MAPPINGS = (UNMAP_HOST, UNMAP_HOST, REPLACE_CELL, REPLACE_CELL, 'disable cell')
+OF_MAPPINGS = (*(UNMAP_HOST, REPLACE_CELL) * 3, 'disable cell')
 # Seconds in which a cell is not mapped, or is disabled.
 UNMAPPED_S = (0.1, 5)
 # The chance to wait for a super-conductor that stands still, and for how many seconds.
-FROZEN, FROZEN_S = 0.8, 15
+FROZEN, FROZEN_S = 0.9, 15
 # The chance that hosts are discovered at once, and that a cell gets another URL of its database.
-DISCOVERS, RESPELLED = 0.5, 0.5
+DISCOVERS, RESPELLED = 0.15, 0.5
 QUOTAS = (0, 1, 2, 3, 20)
 QUOTA = f'/os-quota-sets/{caller_module.PROJECT}'
 # The chance that a program for maintenance is killed, and after how many of its commits.
@@ -215,8 +215,9 @@ class Administrator:
     def replace_cell(self, what):
         """Delete the mapping of a cell once it has no server, and map it again after a while."""
         cells = self._await_work()
-        for _ in range(LOOKS):
-            for cell in cells:
+        is_aimed = bool(self._cloud.standing)
+        for _ in range(1 if is_aimed else LOOKS):
+            for cell in cells[:1] if is_aimed else cells:
                 for host in self._cloud.places.hosts(cell):
                     self._note_unmapped(what, host)
                 if maintenance.unmap_cell(self._cloud, cell) == 0:

@@ -19,9 +19,10 @@ def mappings(rng):
     does = rng.choice(((), ingredients.MOVES, CROSSINGS, ingredients.SHELVES, ('evacuate',)))
     return plan.Plan(
         clients=3,
-        servers=rng.choice((1, 3)),
+        # Most hosts have no server, so that their mappings can be deleted.
+        servers=rng.choice((1, 2)),
         creates=0.7,
-        deletes=rng.choice((0.1, 0.2)) if does else 0.5,
+        deletes=rng.choice((0.1, 0.2)) if does else 0.6,
         minutes=0.7,
         pause_s=0.7,
         operations=frozenset((*does, 'delete')),
@@ -32,14 +33,15 @@ def mappings(rng):
         freezes=12,
         victims=('super',),
         frozen_s=(0.5, 4),
-        effects=rng.choice((('db: BEGIN: cell',), ('db: committed: api',))),
-        passed=(1, 2, 4, 6),
+        after='bus: put: top scheduler',
+        effects=('db: BEGIN: cell',),
+        passed=(1, 1, 2, 4),
         ambush=True,
         administration=administrators.OF_MAPPINGS,
-        outside_s=rng.choice((0.5, 1.5)),
-        rates={'begin': {'slow': rng.choice((0.0, 0.02))}},
+        outside_s=rng.choice((0.3, 0.7)),
+        rates={'begin': {'slow': rng.choice((0.0, 0.0, 0.005))}},
         options=DISCOVERING,
-        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 2))),
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 1))),
         refusals=(*profiles.NO_HOST, *profiles.UNMAPPED),
     )
 

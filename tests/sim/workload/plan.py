@@ -58,6 +58,7 @@ class Plan:
     ambush: whether those who are killed or frozen are at work for a request just then
     effects, passed: at which one of these an ambush strikes, as what a log says begins:
         fewer than one of the numbers are let pass
+    after: how an effect begins that must have come before these; empty: none
     victims: how the names of those begin who are killed and frozen
     freezable: the same of those who are frozen, if they are others
     neighbours: how the names begin of those that outages are of
@@ -167,6 +168,7 @@ class Plan:
     victims: tuple = ('super', 'conductor', 'compute', 'scheduler', 'api')
     effects: tuple = EFFECTS
     passed: tuple = (2, 6, 20)
+    after: str = ''
     freezable: tuple = ()
     neighbours: tuple = ('simcloud', 'placement')
     watched: tuple = ()

@@ -242,13 +242,16 @@ class Nemesis:
         def strike(function):
             if passed is None:
                 return function()
-            now, left, done = kernel.current(), passed, []
+            now, left, done, after = kernel.current(), passed, [], self._plan.after
 
             def check(_number, what, detail):
-                nonlocal left
-                if done or not f'{what}: {detail}'.startswith(self._plan.effects):
+                nonlocal left, after
+                if done or not f'{what}: {detail}'.startswith(after or self._plan.effects):
                     return
                 if detail.startswith(READS) or not self._is_at_work(watched or name):
+                    return
+                if after:
+                    after = ''
                     return
                 left -= 1
                 if left < 0:
