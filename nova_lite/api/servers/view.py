@@ -344,7 +344,9 @@ def host_id(project_id: str, host: str | None) -> str:
 
 
 def instance_name(template: str, row: rows.Row) -> str:
-    """Return the name of the guest on its hypervisor."""
+    """Return the name of the guest on its hypervisor, or an empty text for a server in no cell."""
+    if not row.id:
+        return ''
     identity: int | dict[str, str] = row.id
     try:
         return template % identity

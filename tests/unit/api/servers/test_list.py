@@ -99,6 +99,14 @@ class TestPages(Case):
             self.assertEqual(len(set(found)), len(found))
             self.assertIn(uuid, found[-2:] if direction == 'asc' else found[:2])
 
+    def test_build_request_has_no_number_yet(self):
+        """By which guests are named."""
+        uuid = self.add_build_request('new', minutes(9))
+        for path, key in (('/servers/detail?limit=1', 'servers'), (f'/servers/{uuid}', 'server')):
+            shown = self.api.call('GET', path, who=ADMIN_OF_ALPHA).json[key]
+            shown = shown[0] if key == 'servers' else shown
+            self.assertEqual('', shown['OS-EXT-SRV-ATTR:instance_name'], path)
+
     def test_marker_may_be_a_build_request(self):
         uuid = self.add_build_request('b', minutes(3.5))
         self.assertEqual(['s3', 's2'], self.names(f'?marker={uuid}&limit=2'))
