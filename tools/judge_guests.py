@@ -36,6 +36,10 @@ EXPLAINED: dict[tuple[str | None, str | None], str] = {
     (None, 'InvalidPCINUMAAffinity'): (
         'nova refuses an unknown PCI affinity of a flavor at create, and not at resize and rebuild'
     ),
+    (None, 'ImagePCINUMAPolicyForbidden'): (
+        'nova refuses different PCI affinities of flavor and image at create alone'
+    ),
+    ('*ValueError', 'ImagePCINUMAPolicyForbidden'): 'an alias without a count is answered with 400',
 }
 
 
