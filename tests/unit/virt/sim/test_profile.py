@@ -171,6 +171,12 @@ REFUSED = (
 
 
 class RefusalTests(testtools.TestCase):
+    def test_mixed_cloud(self):
+        found = profile.load('mixed')
+        hosts = [found.behaviour(f'cell1-host{number}') for number in range(1, 11)]
+        self.assertEqual([3, 5, 7, 10], [i for i, each in enumerate(hosts, 1) if each.numa])
+        self.assertEqual([5, 10], [i for i, each in enumerate(hosts, 1) if len(each.pci) == 4])
+
     def test_the_message_names_source_and_place(self):
         for text, expected in REFUSED:
             error = self.assertRaises(profile.ProfileError, profile.parse, text, 'mine')
@@ -178,7 +184,9 @@ class RefusalTests(testtools.TestCase):
 
     def test_an_unknown_name(self):
         error = self.assertRaises(profile.ProfileError, profile.load, 'no-such')
-        self.assertIn('neither a file nor one of: default, gpu, instant, jittery, nfv', str(error))
+        self.assertIn(
+            'neither a file nor one of: default, gpu, instant, jittery, mixed, nfv', str(error)
+        )
 
 
 class ProfileTests(testtools.TestCase):
