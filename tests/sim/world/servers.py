@@ -3,6 +3,7 @@
 import itertools
 
 from nova_lite.daemons.wsgi import server
+from nova_lite.lab.launcher import serial_consoles
 from tests.fixtures import ports
 from tests.sim import kernel
 
@@ -20,6 +21,7 @@ class Servers:
         """Replace the listeners of this process."""
         server.InProcess = self._made
         server.free_port = self._free_port
+        serial_consoles.SerialConsoles.start = lambda _consoles: self._free_port()
         ports.Port._setUp = lambda port: setattr(port, 'number', self._free_port())
 
     def _free_port(self, _host=None, *, count=1):
