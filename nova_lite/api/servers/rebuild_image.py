@@ -8,6 +8,7 @@ import dataclasses
 import typing
 
 from nova_lite import exception
+from nova_lite import states
 from nova_lite.api import request
 from nova_lite.api import server_access
 from nova_lite.api.servers import acting
@@ -59,7 +60,7 @@ def plan(
     if root is None:
         changed = row.image_ref != image['id']
     else:
-        changed = _is_other(req, root, image)
+        changed = _is_other(req, row, root, image)
     wanted = create_flavor.check(req, row.flavor, image, boots_from_volume=root is not None)
     _check_topology(row, wanted)
     columns = _columns(image, disk_config)
@@ -95,14 +96,20 @@ def _root_volume(server: server_access.Server) -> block_device.BlockDevice | Non
     return next(device for device in devices if device.boot_index == 0)
 
 
-def _is_other(req: request.Request, root: block_device.BlockDevice, image: session.Json) -> bool:
-    """Return whether the root volume has another image. Raise ImageNotUsable below 2.93."""
+def _is_other(
+    req: request.Request, row: rows.Row, root: block_device.BlockDevice, image: session.Json
+) -> bool:
+    """Return whether the root volume has another image. Raise ImageNotUsable below 2.93.
+
+    From 2.93 raise VolumeNotUsable unless the server has the volume: the image is written to it.
+    """
     try:
         volume = req.app.volume.get(req.ctxt, root.volume_id)
     except exception.VolumeNotFound:
         raise exception.VolumeNotUsable(volume_id=root.volume_id, reason='not found') from None
     origin = (volume['image'] or {}).get('id')
     if req.minor >= REIMAGE:
+        _require_used(row, volume)
         create_volumes.check_size(image, volume['size'])
     elif origin != image['id']:
         raise exception.ImageNotUsable(
@@ -110,6 +117,14 @@ def _is_other(req: request.Request, root: block_device.BlockDevice, image: sessi
             reason='Unable to rebuild with a different image for a volume-backed server.',
         )
     return bool(origin != image['id'])
+
+
+def _require_used(row: rows.Row, volume: session.Json) -> None:
+    # A rebuild that could not write the volume leaves another status, and another one mends that.
+    is_broken = row.vm_state == states.VmState.ERROR and volume['status'] != 'available'
+    if volume['status'] != 'in-use' and not is_broken:
+        reason = f"its status is '{volume['status']}', and must be 'in-use'"
+        raise exception.VolumeNotUsable(volume_id=volume['id'], reason=reason)
 
 
 def _columns(image: session.Json, disk_config: str | None) -> dict[str, typing.Any]:

@@ -7,6 +7,7 @@ from nova_lite.db.api import keypairs
 from nova_lite.db.api import quotas
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import children
+from nova_lite.db.cell import instances
 from tests.fixtures import api_neighbours
 from tests.fixtures import compute_api
 from tests.fixtures import servers_api
@@ -313,7 +314,8 @@ class FromVolumeTest(Case):
 
     def made_from(self, image_id, **values):
         image = {'id': image_id, 'properties': {}, 'min_ram': 0, 'min_disk': 0, 'size': 0}
-        volume = {'image': image if image_id else None, 'size': 1, **values}
+        image = image if image_id else None
+        volume = {'image': image, 'size': 1, 'status': 'in-use', **values}
         self.api.neighbours.volume.add(VOLUME, **volume)
 
     def test_another_image(self):
@@ -352,6 +354,18 @@ class FromVolumeTest(Case):
         certificates = {'trusted_image_certificates': ['c']}
         self.refused(version='2.93', text='booting from volume', **certificates)
         self.rebuild('2.93', trusted_image_certificates=None)
+
+    def test_a_volume_that_no_server_has(self):
+        """An owner or an administrator has deleted its attachment."""
+        for status in ('available', 'reserved', 'error'):
+            self.made_from(OWN, status=status)
+            self.refused(version='2.93', text=f"status is '{status}'")
+        self.rebuild('2.92')
+
+    def test_a_volume_that_a_failed_rebuild_has_left(self):
+        self.made_from(OWN, status='reserved')
+        self.api.cell('cell1').db.write(instances.force, self.server, {'vm_state': 'error'})
+        self.rebuild('2.93')
 
     def test_a_volume_that_is_gone(self):
         self.api.neighbours.volume.volumes.pop(VOLUME)
