@@ -14,8 +14,8 @@ import nova_lite
 MOST = 2
 # Payloads derive from each other as nova's do.
 AS_NOVA = 'nova_lite.notify.payloads'
-# The last one can be imported only in Neutron's environment.
-OMITTED = ('.env', '_wsgi', '__main__', 'nova_lite.virt.sim.ml2')
+# The last ones can be imported only in the environments of Neutron and of Horizon.
+OMITTED = ('.env', '_wsgi', '__main__', 'virt.sim.ml2', 'inside.nova_lite_horizon', 'inside.serve')
 
 
 def classes():
