@@ -3,28 +3,23 @@
 What needs more is a part that a class has, not a base of it.
 """
 
-import importlib
 import inspect
-import pkgutil
 
 import testtools
 
 import nova_lite
+from tests.fixtures import modules
 
 MOST = 2
 # Payloads derive from each other as nova's do.
 AS_NOVA = 'nova_lite.notify.payloads'
-# The last ones can be imported only in the environments of Neutron and of Horizon.
-OMITTED = ('.env', '_wsgi', '__main__', 'virt.sim.ml2', 'inside.nova_lite_horizon', 'inside.serve')
 
 
 def classes():
     """Every class of the product that is no exception."""
     found = set()
-    for module in pkgutil.walk_packages(nova_lite.__path__, 'nova_lite.'):
-        if not module.name.endswith(OMITTED):
-            loaded = importlib.import_module(module.name)
-            found.update(each for _name, each in inspect.getmembers(loaded, inspect.isclass))
+    for module in modules.of(nova_lite):
+        found.update(each for _name, each in inspect.getmembers(module, inspect.isclass))
     return {
         each
         for each in found

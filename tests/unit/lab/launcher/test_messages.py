@@ -1,7 +1,5 @@
 """Errors of clouds say what to do next: commands print them as they are."""
 
-import importlib
-import pkgutil
 import re
 
 import testtools
@@ -10,6 +8,7 @@ from nova_lite import exception
 from nova_lite.lab import control
 from nova_lite.lab import launcher
 from nova_lite.lab import testclock
+from tests.fixtures import modules
 
 NEXT = re.compile(
     r'`nova-lite |\b(use|choose|copy|correct|repeat|restore|try|omit|advance|delete|install|must)\b'
@@ -25,10 +24,9 @@ REASONED = {'NoLogs', 'NotThere', 'NotRead'}
 def classes():
     """Yield the errors that the packages define."""
     for package in (control, launcher, testclock):
-        for found in pkgutil.walk_packages(package.__path__, f'{package.__name__}.'):
-            module = importlib.import_module(found.name)
+        for module in modules.of(package):
             kinds = [each for each in vars(module).values() if isinstance(each, type)]
-            own = [each for each in kinds if each.__module__ == found.name]
+            own = [each for each in kinds if each.__module__ == module.__name__]
             yield from (each for each in own if issubclass(each, exception.NovaLiteError))
 
 
