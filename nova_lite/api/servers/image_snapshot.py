@@ -34,6 +34,8 @@ from nova_lite.states import transitions
 LOG = log.getLogger(__name__)
 
 EVENT = 'api_snapshot_instance'
+# The microversion from which no quota limits the metadata of images.
+UNCOUNTED_SINCE = 39
 # The microversion from which the answer has the id of the image, and no header with its address.
 ID_SINCE = 45
 # Of an action from its beginning to the end of the host's work.
@@ -103,6 +105,9 @@ def create_backup(req: request.Request, server: server_access.Server) -> operati
 
 
 def _check_metadata(req: request.Request) -> None:
+    """Raise OverQuota before 2.39. Since then the metadata of images do not count."""
+    if req.minor >= UNCOUNTED_SINCE:
+        return
     metadata = req.content.get('metadata') or {}
     quota.rules(req).require(quota.own_limits(req), 'metadata_items', len(metadata))
 

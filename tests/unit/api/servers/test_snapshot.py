@@ -51,6 +51,15 @@ class TestImages(base.Case):
         path = urllib.parse.urlsplit(answer.headers['Location']).path
         self.assertEqual(f'/v2.1/images/{image_id}', path)
 
+    def test_quota_of_metadata_before_2_39(self):
+        backup = {'backup_type': 'daily', 'rotation': 1}
+        for action, more in (('createImage', {}), ('createBackup', backup)):
+            many = {f'{number}': 'x' for number in range(129)}
+            body = {'name': 'i', 'metadata': many, **more}
+            uuid = self.api.add_server()
+            self.refused_act(uuid, action, body, code=403, text='metadata_items', version='2.38')
+            self.act(uuid, action, body, version='2.39')
+
     def test_locked_servers_have_images(self):
         backup = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
         for action, body in (('createImage', {'name': 'i'}), ('createBackup', backup)):
