@@ -38,6 +38,7 @@ policy_generator_config_file = [
 
 html_theme = 'furo'
 html_title = project
+html_show_copyright = False
 html_static_path = ['_static']
 html_css_files = ['custom.css']
 pygments_style = 'friendly'
