@@ -17,6 +17,8 @@ NEXT = re.compile(
 )
 # Their text is the message of another error.
 PASSED_ON = {'Refused', 'NotReady', 'Failed', 'Wrong'}
+# The client that could read it is gone.
+GONE = {'Closed'}
 # Their reasons do, see tests/unit/cmd/test_wrong_usages.py, or name a file that cannot be read.
 REASONED = {'NoLogs', 'NotThere', 'NotRead'}
 
@@ -34,4 +36,4 @@ class MessagesTest(testtools.TestCase):
     def test_what_to_do_next(self):
         found = {each.__name__: each.msg for each in classes()}
         lacking = {name for name, text in found.items() if not NEXT.search(text)}
-        self.assertEqual(PASSED_ON | REASONED, lacking)
+        self.assertEqual(PASSED_ON | GONE | REASONED, lacking)
