@@ -13,8 +13,8 @@ from tests.fixtures import ports
 
 READY_S, STOP_S = 300, 120
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
-# Services, placement, stand-ins, health, control, events and the scheduler's endpoint.
-PORTS = 7
+# Services, placement, stand-ins, health, control, events, the scheduler's endpoint, consoles.
+PORTS = 8
 
 
 class HostileClientsTest(testtools.TestCase):

@@ -20,6 +20,10 @@ LOG = log.getLogger(__name__)
 # Consoles at the same time. Each needs a thread, and reads the log once in AGAIN_S.
 CONSOLES, WAITING = 16, 16
 HANDSHAKE_S, AGAIN_S = 10.0, 1.0
+# Within which the place of a client is free that was ended for another one.
+PLACE_S = 1.0
+# After an error, such as too many open files.
+PAUSE_S = 1.0
 
 # A function from the token of a console to {server, output}.
 Read: typing.TypeAlias = Callable[[str], dict[str, typing.Any]]
@@ -33,8 +37,11 @@ class SerialConsoles:
         self._places = runtime.Semaphore(CONSOLES)
         self._lock = runtime.Lock()
         self._open: set[socket.socket] = set()
+        # Those that have not sent the whole handshake, the oldest first.
+        self._shaking: dict[socket.socket, None] = {}
         self._listener: socket.socket | None = None
         self._thread: runtime.Thread | None = None
+        self._ended = runtime.Event()
 
     def start(self) -> int:
         """Accept connections. Return the port."""
@@ -48,34 +55,49 @@ class SerialConsoles:
         listener, self._listener = self._listener, None
         if listener is None:
             return
+        self._ended.set()
         # `accept` and `recv` return: closing a socket does not wake the thread.
         with self._lock:
             for each in (listener, *self._open):
-                with contextlib.suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+                _end(each)
         if self._thread is not None:
             self._thread.join()
         listener.close()
 
     def _accept(self, listener: socket.socket) -> None:
-        while self._listener is not None:
+        while not self._ended.is_set():
             try:
                 client, _address = listener.accept()
             except OSError as error:
-                if self._listener is not None:
+                if not self._ended.is_set():
                     LOG.warning('The serial consoles accept no connection: %s', error)
-                return
-            if self._places.acquire(timeout=0):
+                runtime.wait(self._ended, PAUSE_S)
+                continue
+            if self._has_place():
+                with self._lock:
+                    self._open.add(client)
+                    self._shaking[client] = None
                 runtime.spawn(self._serve, client, name='serial console')
             else:
                 client.close()
 
-    def _serve(self, client: socket.socket) -> None:
+    def _has_place(self) -> bool:
+        """Take a place, if need be that of the client whose handshake has taken the longest."""
+        if self._places.acquire(timeout=0):
+            return True
         with self._lock:
-            self._open.add(client)
+            slowest = next(iter(self._shaking), None)
+            if slowest is None:
+                return False
+            del self._shaking[slowest]
+            _end(slowest)
+        return self._places.acquire(timeout=PLACE_S)
+
+    def _serve(self, client: socket.socket) -> None:
         try:
-            client.settimeout(HANDSHAKE_S)
-            opened = websockets.WebSocket(client)
+            opened = websockets.WebSocket(client, HANDSHAKE_S)
+            with self._lock:
+                self._shaking.pop(client, None)
             client.settimeout(AGAIN_S)
             self._show(opened, opened.query.get('token', ''))
         except (OSError, websockets.Closed, websockets.Refused) as error:
@@ -83,13 +105,14 @@ class SerialConsoles:
         finally:
             with self._lock:
                 self._open.remove(client)
+                self._shaking.pop(client, None)
             client.close()
             self._places.release()
 
     def _show(self, opened: websockets.WebSocket, token: str) -> None:
         """Send the log of a guest, and each second what was added, until the token expires."""
         shown = ''
-        while self._listener is not None:
+        while not self._ended.is_set():
             try:
                 output = str(self._read(token)['output'])
             except exception.NovaLiteError as error:
@@ -102,3 +125,10 @@ class SerialConsoles:
             shown = output
             opened.listen()
         opened.close(websockets.GOING_AWAY)
+
+
+def _end(opened: socket.socket) -> None:
+    """End both directions of a connection. The thread that reads it closes it."""
+    # The client has ended it.
+    with contextlib.suppress(OSError):
+        opened.shutdown(socket.SHUT_RDWR)

@@ -12,6 +12,7 @@ import typing
 import urllib.parse
 
 from nova_lite import exception
+from nova_lite import runtime
 
 # Of the protocol.
 GUID = b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -39,10 +40,13 @@ class Closed(exception.NovaLiteError):
 class WebSocket:
     """A connection on which the handshake is done. path and query: of the request"""
 
-    def __init__(self, connection: socket.socket) -> None:
-        """Answer the handshake. Raise Refused after an answer that says why, Closed, OSError."""
+    def __init__(self, connection: socket.socket, handshake_s: float) -> None:
+        """Answer the handshake. Raise Refused after an answer that says why, Closed, OSError.
+
+        handshake_s: seconds in which the client must have sent it, however slowly
+        """
         self._socket, self._buffer = connection, b''
-        line, headers = self._head()
+        line, headers = self._head(runtime.monotonic() + handshake_s)
         try:
             self.query = _query(line, headers)
         except Refused as error:
@@ -59,10 +63,12 @@ class WebSocket:
             given['Sec-WebSocket-Protocol'] = SUBPROTOCOL
         self._answer(http.HTTPStatus.SWITCHING_PROTOCOLS, given)
 
-    def _head(self) -> tuple[str, Headers]:
+    def _head(self, until: float) -> tuple[str, Headers]:
         while END not in self._buffer:
-            if len(self._buffer) > MOST_HEAD_BYTES:
+            remaining_s = until - runtime.monotonic()
+            if len(self._buffer) > MOST_HEAD_BYTES or remaining_s <= 0:
                 raise Closed()
+            self._socket.settimeout(remaining_s)
             self._receive()
         head, _end, self._buffer = self._buffer.partition(END)
         line, _break, rest = head.decode('latin-1').partition('\r\n')

@@ -100,6 +100,30 @@ class SerialConsolesTest(testtools.TestCase):
         self.assertIn(b'101 Switching Protocols', self.ask(good + b'\x81\x01x'))
         self.connect().recv()
 
+    def test_a_slow_client(self):
+        """A client that sends a byte from time to time does not keep its place."""
+        self.patch(serial_consoles, 'HANDSHAKE_S', 0.1)
+        with socket.create_connection(('127.0.0.1', self.port), TIMEOUT_S) as connection:
+            connection.settimeout(0.02)
+            while True:
+                try:
+                    connection.sendall(b'G')
+                    if connection.recv(1) == b'':
+                        break
+                except TimeoutError:
+                    continue
+                except ConnectionError:
+                    break
+
+    def test_slow_clients_keep_no_place_from_another(self):
+        slow = [
+            socket.create_connection(('127.0.0.1', self.port), TIMEOUT_S)
+            for _number in range(2 * serial_consoles.CONSOLES)
+        ]
+        for each in slow:
+            self.addCleanup(each.close)
+        self.assertEqual(b'booted\r\nlogin: ', self.connect().recv())
+
     def test_many(self):
         opened = [self.connect() for _number in range(serial_consoles.CONSOLES)]
         for each in opened:
