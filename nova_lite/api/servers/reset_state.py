@@ -10,7 +10,6 @@ from nova_lite.api import server_access
 from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
 from nova_lite.api.servers import confirm_revert
-from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import reset_builds
@@ -48,8 +47,8 @@ def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, s
     # The host must not clear away a failed build whose state an administrator has set.
     build = reset_builds.arguments(row)
     changes = {'vm_state': state, 'task_state': None, 'build': build, 'deleted_at': None}
-    if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):
-        # The deletion continues: the guest may be destroyed, and its owner got the answer.
+    if instances.is_gone(row):
+        # The deletion continues: the owner's request was accepted.
         del changes['task_state']
     instances.force(connection, uuid, changes)
     actions.start(connection, ctxt, uuid, ACTION)

@@ -26,16 +26,6 @@ _COPYING = (
 DELETE = 'delete'
 # Events of deletions, by the host of the server and without the host.
 TERMINATE, LOCAL_DELETE = DELETIONS = ('compute_terminate_instance', 'api_local_delete')
-_DELETING = (
-    sa.select(actions.EVENTS.c.id)
-    .join(TABLE, TABLE.c.id == actions.EVENTS.c.action_id)
-    .where(
-        TABLE.c.instance_uuid == sa.bindparam('uuid'),
-        actions.EVENTS.c.event.in_(DELETIONS),
-        actions.EVENTS.c.finish_time.is_(None),
-    )
-    .limit(1)
-)
 _NEWEST_DELETION = (
     sa.select(TABLE)
     .where(TABLE.c.instance_uuid == sa.bindparam('uuid'), TABLE.c.action == DELETE)
@@ -125,8 +115,3 @@ def require_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -
 def newest_deletion(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return the newest action that deletes the server, or None."""
     return execute.first(connection, _NEWEST_DELETION, {'uuid': uuid})
-
-
-def is_deleting(connection: sa.Connection, uuid: str) -> bool:
-    """Return whether a deletion of the server has begun, so that its guest may be destroyed."""
-    return bool(execute.value(connection, _DELETING, {'uuid': uuid}))

@@ -115,12 +115,12 @@ DEFECTS = (
     ),
     Defect(
         'resets-take-back-deletions',
-        'a server whose state is reset is ACTIVE, though its host has begun to delete it',
+        'a server whose state is reset is ACTIVE, though its deletion was accepted',
         'administrators',
         (
             (
                 'api/servers/reset_state.py',
-                'if instances.is_gone(row) and action_lists.is_deleting(connection, uuid):',
+                'if instances.is_gone(row):',
                 'if False:',
             ),
         ),
