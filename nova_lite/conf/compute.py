@@ -37,8 +37,8 @@ OPTS = [
     cfg.StrOpt(
         'provider_config_location',
         default='',
-        help='Directory of *.yaml files with further inventories and traits of resource providers, in '
-        'the format of Nova. They are read when the daemon starts. Empty: none.',
+        help='Directory of files NAME.yaml with further inventories and traits of resource '
+        'providers, in the format of Nova. They are read when the daemon starts. Empty: none.',
     ),
     cfg.StrOpt(
         'cpu_dedicated_set',

@@ -3,6 +3,7 @@
 import ast
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ PRODUCT = pathlib.Path(conf.__file__).parents[1]
 COMPUTED = {f'initial_{each}_allocation_ratio' for each in ('cpu', 'disk', 'ram')}
 # Values of other options refer to it as $my_ip.
 REFERRED_TO = {'my_ip'}
+EMPHASIS = re.compile(r"""(?<![\w"'*])\*[\w.]""")
 
 
 def _used():
@@ -52,6 +54,16 @@ class OptionsTest(testtools.TestCase):
             if option.dest not in used
         }
         self.assertEqual(set(), unread)
+
+    def test_help_begins_no_emphasis(self):
+        """The reference shows it as reStructuredText, where *.conf would begin one."""
+        marked = {
+            (str(group), option.dest)
+            for group, options in conf.list_opts()
+            for option in options
+            if EMPHASIS.search(option.help or '')
+        }
+        self.assertEqual(set(), marked)
 
     def test_every_limit_of_quotas_has_an_option(self):
         others = {'driver', 'unified_limits_resource_strategy', 'unified_limits_resource_list'}
