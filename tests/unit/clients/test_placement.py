@@ -1,5 +1,7 @@
 """Candidates and allocations, on the real placement."""
 
+import itertools
+
 from nova_lite import exception
 from nova_lite import runtime
 from tests.unit.clients import base
@@ -20,6 +22,18 @@ class CandidatesTest(base.PlacementTestCase):
         large = self.add_host('large')
         self.assertEqual({large}, self.ask())
         self.assertNotIn(small, self.ask())
+
+    def test_a_wide_tree_is_bounded(self):
+        """Two hosts of eight GPUs have 40,320 candidates for six of them, which would take 47 s."""
+        hosts = [self.add_host(name) for name in 'ab']
+        for host, number in itertools.product(hosts, range(8)):
+            gpu = runtime.new_uuid()
+            self.providers.ensure(self.admin, gpu, f'{host}_{number}', parent=host)
+            self.providers.set_inventories(self.admin, gpu, {'CUSTOM_GPU': {'total': 1}})
+        groups = [(f'resources{number}', 'CUSTOM_GPU:1') for number in range(1, 7)]
+        found = self.ask(('group_policy', 'none'), ('limit', '1000'), *groups)
+        self.assertEqual({*hosts}, {*hosts} & found)
+        self.assertEqual(18, len(found))
 
     def test_a_query_may_repeat_a_key(self):
         both, one = self.add_host('both'), self.add_host('one')
