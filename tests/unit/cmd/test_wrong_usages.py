@@ -36,7 +36,7 @@ UP = (
     ('up --speed 0', 'not 0', 'a number greater than 0'),
     ('up --speed nan', 'not nan', 'a number greater than 0'),
     ('up --speed fast', "'fast' is not a number", HELP),
-    ('up --profile nosuch', 'nosuch', 'default, gpu, instant, jittery, nfv'),
+    ('up --profile nosuch', 'nosuch', 'default, gpu, instant, jittery'),
     ('up --profile FILES/bad.yaml', 'bad.yaml', 'line 2'),
     ('up --profile FILES/key.yaml', "unknown key 'failurs'", 'known: extends, failures'),
     ('up --profile FILES', 'Is a directory', '--profile'),
