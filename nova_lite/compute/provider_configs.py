@@ -8,7 +8,6 @@ import dataclasses
 import pathlib
 import typing
 
-import jsonschema
 from oslo_log import log
 import yaml
 
@@ -72,22 +71,20 @@ _ENTRY = {
         },
     },
 }
-VALIDATOR = jsonschema.Draft202012Validator(
-    {
-        'type': 'object',
-        'required': ['meta', 'providers'],
-        'properties': {
-            'meta': {
-                'type': 'object',
-                'required': ['schema_version'],
-                'properties': {
-                    'schema_version': {'type': 'string', 'pattern': r'^1\.([0-9]|[1-9][0-9]+)$'}
-                },
+SCHEMA: dict[str, typing.Any] = {
+    'type': 'object',
+    'required': ['meta', 'providers'],
+    'properties': {
+        'meta': {
+            'type': 'object',
+            'required': ['schema_version'],
+            'properties': {
+                'schema_version': {'type': 'string', 'pattern': r'^1\.([0-9]|[1-9][0-9]+)$'}
             },
-            'providers': {'type': 'array', 'minItems': 1, 'items': _ENTRY},
         },
-    }
-)
+        'providers': {'type': 'array', 'minItems': 1, 'items': _ENTRY},
+    },
+}
 
 
 class ProviderConfigException(exception.Invalid):
@@ -167,9 +164,12 @@ def read(directory: str) -> ProviderConfigs:
 
 
 def _document(path: pathlib.Path) -> dict[str, typing.Any]:
+    # Most compute processes read no such file, and save the memory of the library.
+    import jsonschema
+
     try:
         found: dict[str, typing.Any] = yaml.safe_load(path.read_bytes())
-        VALIDATOR.validate(found)
+        jsonschema.Draft202012Validator(SCHEMA).validate(found)
     except (OSError, yaml.YAMLError) as error:
         raise ProviderConfigException(reason=f'{path}: {error}') from error
     except jsonschema.ValidationError as error:
