@@ -32,11 +32,14 @@ class Waits:
         """Return the timeout of the next call; None: that of the session."""
         if self._waited is None or not self._timeout_s:
             return None
-        return max(self._timeout_s - self._waited.get(self._service, 0.0), LEAST_S)
+        remaining_s = self._timeout_s - self._waited.get(self._service, 0.0)
+        return max(remaining_s, min(LEAST_S, self._timeout_s))
 
     def are_over(self) -> bool:
         """Return whether a call that fails must not be repeated."""
-        return self.limit_s() == LEAST_S
+        if self._waited is None or not self._timeout_s:
+            return False
+        return self._waited.get(self._service, 0.0) >= self._timeout_s
 
     def send(
         self, through: session.Session, url: str, method: str, **request: typing.Any

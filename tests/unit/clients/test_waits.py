@@ -36,6 +36,14 @@ class SilentServiceTest(base.ClientTestCase):
         self.ctxt.waited['image'] = 61
         self.assertEqual((waits.LEAST_S, True), (limit.limit_s(), limit.are_over()))
 
+    def test_a_timeout_below_that_of_a_later_call(self):
+        """No call waits longer than the option says, and calls that fail at once are repeated."""
+        limit = waits.Waits(self.ctxt.waited, 'image', waits.LEAST_S / 2)
+        for waited, is_over in ((0.0, False), (waits.LEAST_S / 4, False), (waits.LEAST_S, True)):
+            self.ctxt.waited['image'] = waited
+            self.assertEqual(is_over, limit.are_over())
+            self.assertLessEqual(limit.limit_s(), waits.LEAST_S / 2)
+
     def test_where_no_user_waits(self):
         for waited, timeout in ((None, 60), ({}, None)):
             limit = waits.Waits(waited, 'image', timeout)
