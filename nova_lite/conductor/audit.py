@@ -84,7 +84,7 @@ class Audit:
         """Finish work without a host, end migrations of deleted servers, delete old epochs."""
         hostless, incomplete = self._read(_abandoned, self._idle_s)
         for row in hostless:
-            if row.task_state == states.TaskState.SCHEDULING or reset_builds.continues(row):
+            if _builds(row):
                 LOG.warning('Rescheduling the build of server %s, which has no host', row.uuid)
                 self._attempt(self._rescheduler.take_up, row)
         for row in hostless:
@@ -137,7 +137,14 @@ def _hostless(connection: sa.Connection, before: datetime.datetime) -> Sequence[
         deleted=False,
         hidden=False,
     )
-    return [row for row in found if row.task_state in HOSTLESS_TASKS or reset_builds.continues(row)]
+    return [row for row in found if row.task_state in HOSTLESS_TASKS or _builds(row)]
+
+
+def _builds(row: rows.Row) -> bool:
+    """Return whether a server without a host is to be built."""
+    if row.task_state == states.TaskState.SCHEDULING:
+        return True
+    return reset_builds.continues(row) and not instances.is_gone(row)
 
 
 def _incomplete(connection: sa.Connection, before: datetime.datetime) -> list[str]:

@@ -5,6 +5,7 @@ import testtools
 from nova_lite import context
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import reset_builds
 from tests.fixtures import cell
 from tests.fixtures import clock
 
@@ -31,6 +32,11 @@ class CellConductorTestCase(testtools.TestCase):
     def change(self, uuid, **columns):
         """Someone else changes a server."""
         self.cell.db.write(instances.force, uuid, columns)
+
+    def reset(self, uuid, state='active'):
+        """Change a server as os-resetState does."""
+        build = reset_builds.arguments(self.cell.row(uuid))
+        self.change(uuid, vm_state=state, task_state=None, build=build)
 
     def context(self):
         """The context of another request."""

@@ -6,7 +6,6 @@ from nova_lite import exception
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import network_info
-from nova_lite.db.cell import reset_builds
 from tests.unit.conductor import base
 
 GROUP = '99999999-9999-4999-8999-999999999999'
@@ -248,10 +247,6 @@ class TestFinish(Base):
 
 class TestReset(Base):
     """An administrator resets the state while the host builds. Then the build goes on."""
-
-    def reset(self, uuid, state='active'):
-        build = reset_builds.arguments(self.cell.row(uuid))
-        self.change(uuid, vm_state=state, task_state=None, build=build)
 
     def test_ends(self):
         for state in ('active', 'error'):

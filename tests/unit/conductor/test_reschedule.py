@@ -111,6 +111,17 @@ class TestKilledConductor(base.CellConductorTestCase):
                 self.assertEqual([self.cell.provider('host-2')], held)
                 self.cell.casts.hold()
 
+    def test_deleted_after_its_state_was_reset(self):
+        """No host has the server: the audit deletes it, and does not continue its build."""
+        for alternates in (HOSTS, HOSTS[:1]):
+            _ctxt, uuid = self.server(alternates, host=None)
+            self.reset(uuid)
+            self.cell.ask(uuid, 'delete', 'deleting')
+            self.clock.advance(61)
+            self.conductor.audit()
+            self.assertTrue(self.cell.row(uuid).deleted)
+            self.assertEqual([], self.sent)
+
     def test_placement_stays_away(self):
         uuid = self.interrupted('replace', after=False)
         self.cell.placement.fail('replace', exception.Unavailable(service='it', reason='test'))
