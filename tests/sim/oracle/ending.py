@@ -89,11 +89,12 @@ class Ending:
         return found
 
     def _repaired(self):
-        """Yield repairs by audits of what no fault had broken."""
+        """Yield repairs by audits of what no fault and no administrator had broken."""
         for moment, each in self._repairs.found:
             reset = each.startswith(UNENDED) and self._ledger.outside.resets()
             arrived = each.startswith(KEPT) and self._ledger.excuses.of_refusal(profiles.UNSTARTED)
-            if not (reset or arrived or self._damage.may_need(each, moment)):
+            undone = self._ledger.outside.is_named(each, moment, outside.DELETE_PROVIDER)
+            if not (reset or arrived or undone or self._damage.may_need(each, moment)):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
 
     def _verify(self, reader):

@@ -29,7 +29,7 @@ OF_STATES = (*(outside.RESET,) * 3, 'archive')
 OF_WAITING = ('reset waiting', 'reset waiting', 'archive')
 OF_BUILDS = ('reset build', 'reset build', 'reset build', 'archive')
 OF_HOSTS = (
-    *(DELETE_SERVICE, DELETE_SERVICE, 'delete provider'),
+    *(DELETE_SERVICE, DELETE_SERVICE, outside.DELETE_PROVIDER),
     *('delete inventory', 'delete traits', 'change aggregate'),
 )
 OF_RECORDS = ('archive', 'archive', outside.CHANGE_QUOTA, 'change aggregate')
@@ -88,10 +88,7 @@ class Administrator:
             self._reset(self.rng.choice(servers)['id'])
 
     def reset_build(self, what):
-        """Reset the state of a server that is being built, on a host or not, once there is one.
-
-        A deletion that has not begun would be taken back.
-        """
+        """Reset the state of a server that is being built, on a host or not, once there is one."""
         if servers := self._found(_is_built, self._listed):
             self._reset(self.rng.choice(servers)['id'])
 

@@ -8,10 +8,10 @@ from tests.sim import kernel
 from tests.sim.workload import codes
 
 # What is said of a server's state by an administrator.
-RESET, CHANGE_QUOTA = 'reset state', 'change quota'
+RESET, CHANGE_QUOTA, DELETE_PROVIDER = 'reset state', 'change quota', 'delete provider'
 # What an owner or an administrator says of a volume.
 RESET_VOLUME = 'reset volume'
-# The same of a volume that somebody works on, as its status says then.
+# RESET_VOLUME of a volume whose status says that somebody works on it.
 STICK_VOLUME = 'stick volume'
 
 
