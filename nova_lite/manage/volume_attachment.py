@@ -28,6 +28,7 @@ from nova_lite.virt.sim import facts
 
 ACTION = 'refresh_volume_attachment'
 MISSING = 'Instance {0.uuid} is not attached to volume {0.volume_id}.'
+INTERRUPTED = 'The command was stopped. Repeat it.'
 REASON = 'Refreshing connection_info for BDM {uuid}'
 INSTANCE = command.option('uuid', metavar='INSTANCE_UUID', help='uuid of the server')
 VOLUME = command.option('volume_id', metavar='VOLUME_ID', help='uuid of the volume')
@@ -142,12 +143,15 @@ def refresh(deployment: command.Deployment, args: command.Args) -> int:
         print(error)
         return WRONG_STATE
     plan = Plan(volume.Volume(auth.Credentials(deployment.conf)), ctxt, cell, args.uuid, device)
+    failure: str | None = INTERRUPTED
     try:
         _replace(plan, connector)
+        failure = None
     except Exception as error:
-        cell.db.write(_end, ctxt, args.uuid, str(error))
+        failure = str(error)
         raise
-    cell.db.write(_end, ctxt, args.uuid, None)
+    finally:
+        cell.db.write(_end, ctxt, args.uuid, failure)
     return 0
 
 
@@ -157,7 +161,8 @@ def _begin(
     """Lock a server, and record the action. Raise NotStopped unless it is stopped and unlocked."""
     row = instances.lock(connection, uuid)
     if row.vm_state != states.VmState.STOPPED or row.task_state is not None or row.locked:
-        state = row.task_state or ('locked' if row.locked else row.vm_state)
+        locked = f'locked ({row.locked_reason or "without a reason"})' if row.locked else None
+        state = row.task_state or locked or row.vm_state
         raise NotStopped(uuid=uuid, state=state)
     reason = REASON.format(uuid=device_uuid)
     lock = {'locked': True, 'locked_by': 'admin', 'locked_reason': reason}
@@ -169,11 +174,14 @@ def _begin(
 def _replace(plan: Plan, connector: Mapping[str, typing.Any]) -> None:
     """Create another attachment, record it, and delete the former one.
 
-    An attachment that an interrupted call has left is deleted first: Cinder creates no further one
-    while it is not completed.
+    An attachment that an interrupted call has left is completed if it is recorded, and otherwise
+    deleted: Cinder creates no further one while it is not completed.
     """
     client, device = plan.client, plan.device
     _delete_others(plan, device.attachment_id)
+    for each in client.list_attachments(plan.ctxt, plan.uuid):
+        if each['id'] == device.attachment_id and each['status'] == 'attaching':
+            client.complete_attachment(plan.ctxt, each['id'])
     made = client.create_attachment(
         plan.ctxt,
         device.volume_id,

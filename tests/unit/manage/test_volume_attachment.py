@@ -1,7 +1,10 @@
 """nova-lite-manage volume_attachment."""
 
+import contextlib
 import json
 import os
+
+import fixtures
 
 from nova_lite import conf
 from nova_lite import context
@@ -126,6 +129,36 @@ class VolumeAttachmentTest(base.ManageTest):
         self.assertEqual(2, len(self.attachments()))
         self.refresh()
         self.assertEqual([(self.device().attachment_id, 'attached')], self.attachments())
+
+    def test_killed(self):
+        """The server stays locked. The next command says why."""
+        lock = {'locked': True, 'locked_by': 'admin', 'locked_reason': 'Refreshing this'}
+        self.local.write(instances.update, self.uuid, lock)
+        self.assertIn('is locked (Refreshing this). It must be', self.refresh(code=5))
+
+    def test_stopped_at_each_call(self):
+        """An operator stops the command. The server is unlocked, and the next refresh ends."""
+        for method in ('create_attachment', 'complete_attachment', 'delete_attachment'):
+            for after in (False, True):
+                with self.stopped(method, after=after):
+                    self.refresh(code=130)
+                row = self.local.read(instances.get, self.uuid)
+                self.assertEqual((False, None), (row.locked, row.locked_reason), method)
+                self.refresh()
+                self.assertEqual([(self.device().attachment_id, 'attached')], self.attachments())
+
+    @contextlib.contextmanager
+    def stopped(self, method, *, after):
+        """Stop the command before or after a call of the volume service."""
+        original = getattr(volume.Volume, method)
+
+        def stop(*args, **options):
+            if after:
+                original(*args, **options)
+            raise KeyboardInterrupt
+
+        with fixtures.MonkeyPatch(f'nova_lite.clients.volume.Volume.{method}', stop):
+            yield
 
     def test_files(self):
         self.refresh(path=f'{self.path}.none', code=2)
