@@ -30,26 +30,31 @@ BODY = schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['s
 def reset_state(req: request.Request, server: server_access.Server) -> None:
     """Set the vm state and clear the task. A server that was softly deleted counts again.
 
+    A deletion that was accepted continues.
+
     A resize that waits for its confirmation is confirmed.
     """
     acting.require_cell(server)
     state = req.content['state']
-    acting.in_its_cell(
+    stays = acting.in_its_cell(
         req, server, lambda: server.cell.db.write(_reset, req.ctxt, server.uuid, state)
     )
-    if server.row.deleted_at is not None:
+    if stays and server.row.deleted_at is not None:
         counting.follow(req.app.api_db, server.uuid, counts=True)
     confirm_revert.confirm_reset(req, server)
 
 
-def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, state: str) -> None:
+def _reset(connection: sa.Connection, ctxt: context.RequestContext, uuid: str, state: str) -> bool:
+    """Set the states of a server. Return whether the server stays."""
     row = instances.lock(connection, uuid)
     # The host must not clear away a failed build whose state an administrator has set.
     build = reset_builds.arguments(row)
     changes = {'vm_state': state, 'task_state': None, 'build': build, 'deleted_at': None}
-    if instances.is_gone(row):
+    stays = not instances.is_gone(row)
+    if not stays:
         # The deletion continues: the owner's request was accepted.
         del changes['task_state']
     instances.force(connection, uuid, changes)
     actions.start(connection, ctxt, uuid, ACTION)
     actions.end_open(connection, uuid, ctxt.request_id)
+    return stays

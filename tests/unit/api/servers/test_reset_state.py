@@ -4,6 +4,7 @@ import testscenarios
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
@@ -30,6 +31,17 @@ class DeletionTest(testscenarios.WithScenarios, base.Case):
         self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
         row = self.api.row(uuid)
         self.assertEqual(('error', 'deleting'), (row.vm_state, row.task_state))
+
+
+class ForcedDeletionTest(base.Case):
+    def test_it_does_not_count_again(self):
+        """Quotas do not count a softly deleted server, nor its deletion before its time."""
+        uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
+        self.act(uuid, 'forceDelete')
+        self.act(uuid, 'os-resetState', {'state': 'error'}, who=base.ADMIN)
+        self.assertEqual('deleting', self.api.row(uuid).task_state)
+        mapping = self.api.api_db.read(instance_mappings.get, uuid)
+        self.assertTrue(mapping.queued_for_delete)
 
 
 class ResizedTest(base.Case):
