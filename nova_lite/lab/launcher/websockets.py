@@ -142,7 +142,10 @@ def _query(line: str, headers: Headers) -> dict[str, str]:
         raise Refused(reason='A serial console answers to clients of WebSocket alone.')
     if headers.get('Sec-WebSocket-Version') != VERSION:
         raise Refused(reason=f'A serial console knows version {VERSION} of WebSocket alone.')
-    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(words[1]).query))
+    try:
+        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(words[1]).query))
+    except ValueError as error:
+        raise Refused(reason=f'The URL of the request is malformed: {error}.') from None
 
 
 def _parse(data: bytes) -> tuple[int, bytes, int] | None:

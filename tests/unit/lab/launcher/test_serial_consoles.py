@@ -91,6 +91,7 @@ class SerialConsolesTest(testtools.TestCase):
             b'POST /?token=right HTTP/1.1\r\n' + head + b'Sec-WebSocket-Key: x\r\n\r\n',
             b'GET /?token=right HTTP/1.1\r\n' + head + b'\r\n',
             b'nonsense\r\n\r\n',
+            b'GET //[/?token=right HTTP/1.1\r\n' + head + b'Sec-WebSocket-Key: x\r\n\r\n',
             b'GET / HTTP/1.1\r\n' + head.replace(b'13', b'8') + b'Sec-WebSocket-Key: x\r\n\r\n',
         ):
             self.assertTrue(self.ask(text).startswith(b'HTTP/1.1 400 '), text)
