@@ -123,7 +123,7 @@ class SerialConsoles:
             if added:
                 opened.send(added.replace('\n', '\r\n').encode())
             shown = output
-            opened.listen()
+            opened.listen(AGAIN_S)
         opened.close(websockets.GOING_AWAY)
 
 

@@ -100,31 +100,33 @@ class WebSocket:
             head = struct.pack('!BBQ', FINAL | kind, EIGHT_BYTES, size)
         self._socket.sendall(head + data)
 
-    def listen(self) -> None:
-        """Read what the client sends until the timeout of the socket. Raise Closed.
+    def listen(self, seconds: float) -> None:
+        """Read what the client sends for some seconds. Raise Closed.
 
         Input is dropped: a simulated guest has no keyboard.
         """
-        try:
-            while True:
-                kind, data = self._frame()
-                if kind == CLOSE:
-                    self._send(CLOSE, data[:2])
-                    raise Closed()
-                if kind == PING:
-                    self._send(PONG, data)
-        except TimeoutError:
-            return
+        until = runtime.monotonic() + seconds
+        self._answer_frames()
+        while (remaining_s := until - runtime.monotonic()) > 0:
+            self._socket.settimeout(remaining_s)
+            try:
+                self._receive()
+            except TimeoutError:
+                break
+            finally:
+                self._socket.settimeout(seconds)
+            self._answer_frames()
 
-    def _frame(self) -> tuple[int, bytes]:
-        """Return the kind and the data of the next frame. A timeout loses nothing."""
-        while True:
-            found = _parse(self._buffer)
-            if found is not None:
-                kind, data, used = found
-                self._buffer = self._buffer[used:]
-                return kind, data
-            self._receive()
+    def _answer_frames(self) -> None:
+        """Answer the whole frames that were received. Raise Closed."""
+        while (found := _parse(self._buffer)) is not None:
+            kind, data, used = found
+            self._buffer = self._buffer[used:]
+            if kind == CLOSE:
+                self._send(CLOSE, data[:2])
+                raise Closed()
+            if kind == PING:
+                self._send(PONG, data)
 
     def _receive(self) -> None:
         data = self._socket.recv(MOST_FRAME_BYTES)

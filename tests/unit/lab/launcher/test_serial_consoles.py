@@ -6,6 +6,7 @@ import testtools
 import websocket
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.lab.launcher import serial_consoles
 from nova_lite.lab.launcher import websockets
 
@@ -54,6 +55,18 @@ class SerialConsolesTest(testtools.TestCase):
         self.assertEqual(b' prompt', opened.recv())
         opened.close()
         self.connect().recv()
+
+    def test_a_client_that_never_pauses(self):
+        """It gets what is added, and its token is checked again, as with other clients."""
+        self.patch(serial_consoles, 'AGAIN_S', 0.2)
+        opened = self.connect()
+        opened.recv()
+        self.output += ' prompt'
+        kind, until = None, runtime.monotonic() + 2
+        while kind != websocket.ABNF.OPCODE_BINARY and runtime.monotonic() < until:
+            opened.ping()
+            kind, data = opened.recv_data(control_frame=True)
+        self.assertEqual(b' prompt', data)
 
     def test_without_a_token(self):
         for query in ('', '?token=', '?token=wrong', '?other=right'):
