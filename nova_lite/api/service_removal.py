@@ -17,6 +17,7 @@ from nova_lite import exception
 from nova_lite.api import request
 from nova_lite.db import rows
 from nova_lite.db.api import aggregates
+from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.db.cell import instances
@@ -132,11 +133,15 @@ def _evacuated(req: request.Request, host: str) -> set[str]:
 def _forget_host(
     connection: sa.Connection, host: str, cells: deployment.Cells, cell: deployment.Cell
 ) -> None:
-    """Delete the mapping of a host, and take it out of aggregates, unless it is used by now."""
+    """Delete the mapping of a host, and take it out of aggregates, unless it is used by now.
+
+    A host that is in another cell by now keeps both.
+    """
     use = host_use.unmap(connection, host, cells, cell)
     if use is not None:
         raise IN_USE[use]()
-    aggregates.forget_host(connection, host)
+    if not host_mappings.cell_ids(connection, [host]):
+        aggregates.forget_host(connection, host)
 
 
 def _destroy(connection: sa.Connection, row: rows.Row) -> None:

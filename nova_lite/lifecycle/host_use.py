@@ -27,8 +27,11 @@ class Use(enum.StrEnum):
 def unmap(
     connection: sa.Connection, host: str, cells: deployment.Cells, cell: deployment.Cell
 ) -> Use | None:
-    """Delete the mapping of a host, unless the host is used. Return its use, or None."""
-    if rows.lock(connection, host_mappings.TABLE, host=host) is None:
+    """Delete the mapping of a host to a cell, unless the host is used. Return its use, or None.
+
+    The mapping of a host that is in another cell by now stays.
+    """
+    if rows.lock(connection, host_mappings.TABLE, host=host, cell_id=cell.id) is None:
         return None
     use = find(cells, cell, host)
     if use is None:

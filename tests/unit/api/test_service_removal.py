@@ -51,7 +51,8 @@ class MortalCell:
 
     def __init__(self, cell, calls):
         self.db = Mortal(cell.db, calls)
-        self.name, self.bus_url, self.submit = cell.name, cell.bus_url, cell.submit
+        self.id, self.name = cell.id, cell.name
+        self.bus_url, self.submit = cell.bus_url, cell.submit
 
 
 class Calls:
@@ -199,6 +200,16 @@ class RemovalTest(clients_base.PlacementTestCase):
         self.delete()
         self.assertEqual([], used)
         self.assertIsNone(self.cell.db.read(services.find, 'h1'))
+
+    def test_a_host_that_is_in_another_cell_by_now(self):
+        """Its former service is deleted. Its mapping and its zone stay."""
+        database, cell2 = self.api.api_db, self.api.cell('cell2')
+        database.write(host_mappings.destroy, 'h1')
+        database.write(host_mappings.create_missing, cell2.id, ['h1'])
+        self.delete()
+        self.assertIsNone(self.cell.db.read(services.find, 'h1'))
+        self.assertEqual({'h1': cell2.id}, database.read(host_mappings.cell_ids, ['h1']))
+        self.assertEqual(('h1',), database.read(aggregates.every)[0].hosts)
 
     def test_killed_anywhere(self):
         """The deletion may be repeated, whatever was its last call."""
