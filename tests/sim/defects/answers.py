@@ -120,7 +120,7 @@ DEFECTS = (
         (
             (
                 'api/servers/reset_state.py',
-                'if instances.is_gone(row):',
+                'if not stays:',
                 'if False:',
             ),
         ),
