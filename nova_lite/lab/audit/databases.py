@@ -113,7 +113,7 @@ def _engine(url: sa.URL, name: str) -> sa.Engine:
 def _sqlite(url: sa.URL, name: str) -> sa.Engine:
     path = os.path.abspath(url.database or '')
     if not os.path.isfile(path):
-        raise BadUrl(where=name, reason=f'{path} is no file')
+        raise BadUrl(where=name, reason=f'{path} is no file. Correct the connection')
     file = f'file:{urllib.parse.quote(path)}'
     return sa.create_engine(
         url.set(database=file, drivername='sqlite', query={'mode': 'ro', 'uri': 'true'})

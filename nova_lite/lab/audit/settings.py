@@ -130,7 +130,9 @@ def _refused(path: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise BadFile(path=path, reason='cannot be used: it is not text') from error
+        raise BadFile(
+            path=path, reason='cannot be used: it is not text. Name a nova.conf'
+        ) from error
     except cfg.ConfigFileParseError as error:
         # The text of the error has the line, which may have a password.
         number = LINE.search(str(error))

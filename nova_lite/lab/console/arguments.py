@@ -28,6 +28,8 @@ HELP = ('-h', '--help')
 UNKNOWN = 'unrecognized arguments: '
 # Attributes of the arguments of a command that are no options.
 INTERNAL = ('command', 'run', 'which', 'default_of')
+# The similarity from which on a word is proposed for another one.
+SIMILAR = 0.7
 
 
 class Parser(argparse.ArgumentParser):
@@ -115,10 +117,13 @@ class Parser(argparse.ArgumentParser):
 
 def like(word: str, known: Iterable[str]) -> str:
     """Return a question about the one of the known words that a word resembles, or ''."""
+    # The dashes of options would make all short ones alike: `--reason` and `--json`.
+    names = {each.lstrip('-'): each for each in known}
+    wrong = word.lstrip('-')
     # `flavor_aliases` is no mistyped `flavors`.
-    near = [each for each in known if abs(len(each) - len(word)) <= max(2, len(word) // 3)]
-    found = difflib.get_close_matches(word, near, n=1)
-    return f' Did you mean {found[0]!r}?' if found else ''
+    near = [each for each in names if abs(len(each) - len(wrong)) <= max(2, len(wrong) // 3)]
+    found = difflib.get_close_matches(wrong, near, n=1, cutoff=SIMILAR)
+    return f' Did you mean {names[found[0]]!r}?' if found else ''
 
 
 def given(args: argparse.Namespace, besides: Iterable[str] = ()) -> list[str]:

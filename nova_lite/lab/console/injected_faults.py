@@ -30,7 +30,10 @@ def entry(options: Json) -> Json:
     wrong = [name for name in others if options[name] or type(options[name]) in (int, float, str)]
     if wrong:
         names = ', '.join(f'--{name}' for name in sorted(wrong))
-        raise ValueError(f'{names} cannot be used with --{"service" if of_service else "verb"}')
+        given, other = ('service', 'verb') if of_service else ('verb', 'service')
+        raise ValueError(
+            f'{names} cannot be used with --{given}. Omit {names}, or give --{other} instead'
+        )
     if of_service:
         made = {name: options[name] for name in (*OF_SERVICES, *LIMITS)}
         made['lost'] = options['lost'] or None

@@ -112,7 +112,7 @@ class Settings:
         hosts = counts[0] if len(set(counts)) == 1 else counts
         object.__setattr__(self, 'hosts', hosts)
         if self.tuned_placement and (self.bus or self.database):
-            raise ValueError('--tuned-placement: a cloud with --bus or --db has the real placement')
+            raise ValueError('--tuned-placement needs a cloud without --bus and --db. Omit it')
         if len(self.bus) == 1 and '{cell}' not in self.bus[0]:
             raise ValueError(
                 'a single --bus URL must have {cell} in it, for example as its '
@@ -121,7 +121,8 @@ class Settings:
         if len(self.bus) > 1 and len(self.bus) != self.cells + 1:
             raise ValueError(
                 f'{plurals.of(self.cells, "cell")} {"needs" if self.cells == 1 else "need"} {self.cells + 1} --bus URLs, the '
-                f'first for the top; there are {len(self.bus)}'
+                f'first for the top; there are {len(self.bus)}. Give one for each, or a single one '
+                'with {cell}'
             )
 
 

@@ -22,6 +22,8 @@ from nova_lite.lab.launcher.cloud_file import settings as file_settings
 TAKEN = ('cells', 'hosts', 'profile', 'speed', 'auth')
 # The options that belong to one start of a cloud, or to its machine.
 OWN = ('listen', 'port', 'lab', 'drills', 'process_per_host', 'tuned_placement')
+# What --bus-file and --db-file name.
+A_FILE = 'a text file with one URL on each line'
 
 
 def read(
@@ -79,7 +81,8 @@ def _require_page(settings: layout.Settings) -> None:
     """Raise ValueError for switches of a live page that the cloud does not have."""
     if settings.lab and not layout.Layout(settings).has_page:
         raise ValueError(
-            '--lab: a cloud that listens on another address than one of loopback has no live page'
+            '--lab: a cloud that listens on another address than one of loopback has no live page. '
+            'Omit --lab or --listen'
         )
 
 
@@ -188,8 +191,10 @@ def _lines(path: str, option: str) -> list[str]:
         with open(path) as file:
             found = [line.strip() for line in file]
     except (OSError, UnicodeError) as error:
-        raise ValueError(f'{option}: {path} cannot be read: {messages.cause(error)}') from error
+        raise ValueError(
+            f'{option}: {path} cannot be read: {messages.cause(error)}. Name {A_FILE}'
+        ) from error
     found = [line for line in found if line and not line.startswith('#')]
     if not found:
-        raise ValueError(f'{option}: {path} has no URL')
+        raise ValueError(f'{option}: {path} has no URL. Name {A_FILE}')
     return found

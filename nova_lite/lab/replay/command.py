@@ -11,6 +11,7 @@ import typing
 
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import interrupts
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.replay import plan as plans
 from nova_lite.lab.replay import readers
@@ -74,18 +75,20 @@ def _directory(args: argparse.Namespace) -> str:
 def _plan(args: argparse.Namespace) -> plans.Plan:
     options = given_options.parse(args.set)
     given_options.check(options)
+    trace = _file('TRACE', args.trace, 'a trace of virtual machines')
+    flavors = args.flavors and _file('--flavors', args.flavors, 'a CSV file of flavors')
     profile = args.profile
     if profile is not None and os.path.exists(profile):
         profile = os.path.abspath(profile)
     return plans.Plan(
-        trace=os.path.abspath(args.trace),
-        format=args.format or readers.format_of(args.trace),
+        trace=trace,
+        format=args.format or readers.format_of(trace),
         machine=args.machine,
         machine_size=args.machine_size,
         digest='',
         seed=args.seed,
         limit=args.limit,
-        flavors=None if args.flavors is None else os.path.abspath(args.flavors),
+        flavors=flavors,
         reference=args.fits,
         vary=args.vary,
         cells=args.cells,
@@ -99,6 +102,17 @@ def _plan(args: argparse.Namespace) -> plans.Plan:
         lose_host=args.lose_host,
         cloud_file=None if args.file is None else os.path.abspath(args.file),
     )
+
+
+def _file(option: str, path: str, wanted: str) -> str:
+    """Return the absolute path of a file of the user. Raise ValueError if it cannot be read."""
+    try:
+        with open(path, 'rb'):
+            return os.path.abspath(path)
+    except OSError as error:
+        raise ValueError(
+            f'{option}: {path} cannot be read: {messages.cause(error)}. Name {wanted}'
+        ) from error
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ class NoSuchDrill(exception.Invalid):
 
 
 class NoExam(exception.Invalid):
-    msg = 'Scenario %(name)s has no exam. Scenarios with an exam: %(known)s'
+    msg = 'Scenario %(name)s has no exam. Omit --exam, or use one of: %(known)s'
 
 
 class WrongDrill(exception.Invalid):

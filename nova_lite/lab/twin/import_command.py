@@ -34,7 +34,8 @@ def run(args: argparse.Namespace) -> None:
         raise client.WrongUse(reason=reason)
     directory = os.path.dirname(os.path.abspath(args.output or 'twin.yaml'))
     if not os.access(directory, os.W_OK):
-        raise client.WrongUse(reason=f'--output: {directory} is no directory that can be written')
+        reason = f'--output: {directory} is no directory that can be written. Choose another one'
+        raise client.WrongUse(reason=reason)
     found, notes = _read(args)
     lines = [f'Not in the twin: {note}.' for note in notes]
     text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)

@@ -28,7 +28,10 @@ class Wrong(exception.Invalid):
 
 
 class NotRead(exception.Invalid):
-    msg = '-f: %(file)s cannot be read: %(reason)s'
+    msg = (
+        '-f: %(file)s cannot be read: %(reason)s. Name a file that describes a cloud, as '
+        '`nova-lite up --print-config` writes it'
+    )
 
 
 class Document:

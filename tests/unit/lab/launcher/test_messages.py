@@ -19,8 +19,8 @@ NEXT = re.compile(
 PASSED_ON = {'Refused', 'NotReady', 'Failed', 'Wrong'}
 # The client that could read it is gone.
 GONE = {'Closed'}
-# Their reasons do, see tests/unit/cmd/test_wrong_usages.py, or name a file that cannot be read.
-REASONED = {'NoLogs', 'NotThere', 'NotRead'}
+# Their reasons do, see tests/unit/cmd/test_wrong_usages.py.
+REASONED = {'NoLogs', 'NotThere'}
 
 
 def classes():
