@@ -149,7 +149,14 @@ def read(directory: str) -> ProviderConfigs:
     if not directory:
         return NONE
     named: dict[str, Extra] = {}
-    for path in sorted(pathlib.Path(directory).glob('*.yaml')):
+    paths = sorted(pathlib.Path(directory).glob('*.yaml'))
+    if not paths:
+        LOG.warning(
+            '[compute]provider_config_location: %s has no file with a name that ends with .yaml. '
+            'Resource providers get no further inventories and traits.',
+            directory,
+        )
+    for path in paths:
         for entry in _document(path)['providers']:
             (identity,) = entry['identification'].values()
             extra = _extra_of(path, entry)

@@ -50,6 +50,14 @@ class ProviderConfigsTest(testtools.TestCase):
         self.assertIs(NODE, self.read().add_to(NODE))
         self.assertIs(NODE, self.read([entry(uuid='$COMPUTE_NODE')]).add_to(NODE))
 
+    def test_a_directory_without_files(self):
+        """An operator whose option has the wrong path is told so."""
+        log = self.useFixture(fixtures.FakeLogger())
+        provider_configs.read('')
+        self.assertEqual('', log.output)
+        provider_configs.read('/none')
+        self.assertIn('/none has no file with a name that ends with .yaml', log.output)
+
     def test_all_nodes(self):
         values = {'total': 8, 'reserved': 1, 'step_size': 2, 'allocation_ratio': 2.0}
         made = self.read(
