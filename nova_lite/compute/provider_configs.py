@@ -21,14 +21,16 @@ LOG = log.getLogger(__name__)
 
 ALL_NODES = '$COMPUTE_NODE'
 _OWN = '^CUSTOM_[A-Z0-9_]{1,248}$'
-_AMOUNT = {'type': 'integer', 'minimum': 1}
+# The largest amount in placement.
+MOST = 0x7FFFFFFF
+_AMOUNT = {'type': 'integer', 'minimum': 1, 'maximum': MOST}
 _INVENTORY = {
     'type': 'object',
     'additionalProperties': False,
     'required': ['total'],
     'properties': {
         'total': _AMOUNT,
-        'reserved': {'type': 'integer', 'minimum': 0},
+        'reserved': {'type': 'integer', 'minimum': 0, 'maximum': MOST},
         'min_unit': _AMOUNT,
         'max_unit': _AMOUNT,
         'step_size': _AMOUNT,
@@ -191,6 +193,8 @@ def _extra_of(path: pathlib.Path, entry: dict[str, typing.Any]) -> Extra:
         ((name, values),) = each.items()
         if name in inventories:
             raise ProviderConfigException(reason=f'{path}: {name} is added twice to a provider')
+        if values.get('reserved', 0) > values['total']:
+            raise ProviderConfigException(reason=f'{path}: {name}: reserved is more than total')
         inventories[name] = {'max_unit': values['total'], **values}
     return Extra(inventories, frozenset((entry.get('traits') or {}).get('additional') or ()))
 

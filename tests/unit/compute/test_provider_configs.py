@@ -98,6 +98,8 @@ class ProviderConfigsTest(testtools.TestCase):
             entry(uuid='x'),
             entry({'VCPU': {'total': 1}}, name='x'),
             entry({'CUSTOM_A': {'total': 0}}, name='x'),
+            entry({'CUSTOM_A': {'total': 1 << 31}}, name='x'),
+            entry({'CUSTOM_A': {'total': 2, 'reserved': 3}}, name='x'),
             entry({'CUSTOM_A': {}}, name='x'),
             entry({'CUSTOM_A': {'total': 1, 'more': 1}}, name='x'),
             entry(traits=['HW_CPU_X86_AVX'], name='x'),
