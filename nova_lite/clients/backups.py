@@ -6,6 +6,7 @@ Source: reference/nova/api-surface 2.4.
 """
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import json
 
@@ -19,6 +20,8 @@ from nova_lite.clients import subject
 LOG = log.getLogger(__name__)
 # Key of a server's system metadata.
 KEY = 'image_order'
+# How many images of former orders are noted.
+MOST_FORMER = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,16 +30,25 @@ class Order:
 
     request_id: id of the request for the image
     backup_type, rotation: for a backup: its kind, and the number of backups of that kind to keep
+    former: ids of images of former orders that may have no contents
     """
 
     image_id: str
     request_id: str
     backup_type: str | None = None
     rotation: int | None = None
+    former: Sequence[str] = ()
 
     def note(self) -> dict[str, str]:
         """Return the order as a key of system metadata."""
         return {KEY: json.dumps(dataclasses.asdict(self))}
+
+
+def image_ids(system_metadata: Mapping[str, str | None]) -> list[str]:
+    """Return the ids of the newest noted images, the newest last."""
+    text = system_metadata.get(KEY)
+    order = json.loads(text) if text else None
+    return [*order.get('former', ()), order['image_id']][-MOST_FORMER:] if order else []
 
 
 def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> Order | None:

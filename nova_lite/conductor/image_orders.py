@@ -3,7 +3,7 @@
 The host or the API deletes such an image, and repeats the deletion while the image service does not
 answer, but only in the memory of its process. The note of the order in the server's system
 metadata (`clients.backups`) outlives the process. This search removes each note some time after
-the action, when no image of the server is without contents any more.
+the action, when no noted image is without contents any more. Other images belong to their owners.
 """
 
 from collections.abc import Callable
@@ -58,13 +58,15 @@ class ImageOrders:
                 self._end(row)
 
     def _end(self, row: rows.Row) -> None:
-        """Delete the empty images of a server, and the note, unless an image is being uploaded.
+        """Delete the noted empty images of a server, and the note, unless one is being uploaded.
 
         A request for an image changes the record before it creates the image, so an image that was
         listed before belongs to no later request.
         """
         ctxt = context.admin()
-        found = self._image.list(ctxt, instance_uuid=row.uuid)
+        noted = backups.image_ids(row.system_metadata)
+        listed = self._image.list(ctxt, instance_uuid=row.uuid)
+        found = [each for each in listed if each['id'] in noted]
         if not self._read(_is_unchanged, row):
             return
         for each in found:

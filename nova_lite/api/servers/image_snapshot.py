@@ -125,7 +125,8 @@ def _of_disk(
     administrator may reset the state of the server.
     options: of backups.Order
     """
-    order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, **options)
+    former = backups.image_ids(server.row.system_metadata)
+    order = backups.Order(runtime.new_uuid(), req.ctxt.request_id, former=former, **options)
     instance = acting.begin(req, server, action, guard, system_metadata=order.note())
     try:
         image = _queue(req, server, order)

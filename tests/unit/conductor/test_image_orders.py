@@ -17,14 +17,16 @@ class ImageOrdersTest(base.CellConductorTestCase):
         _ctxt, self.uuid = self.server(vm_state='active', task_state=None, build=None)
         self.image = self.cell.image
         self.search = image_orders.ImageOrders(self.cell.db.write, self.cell.db.read, self.image)
-        self.order('new')
+        self.order('new', former=('former', 'done'))
         for name, status in (('new', 'queued'), ('former', 'queued'), ('done', 'active')):
             self.image.add_image(name, status=status, instance_uuid=self.uuid)
-        self.image.add_image('another', status='queued')
+        # Its owner has made it and copied the properties of an image of the server.
+        self.image.add_image('another', status='queued', instance_uuid=self.uuid)
 
-    def order(self, image_id, **columns):
+    def order(self, image_id, former=(), **columns):
         """Change the server as a request for an image does."""
-        metadata = {'a': 'b', **backups.Order(image_id, f'req-{image_id}').note()}
+        order = backups.Order(image_id, f'req-{image_id}', former=former)
+        metadata = {'a': 'b', **order.note()}
         self.change(self.uuid, system_metadata=metadata, **columns)
 
     def run_later(self, seconds=image_orders.EVERY_S):

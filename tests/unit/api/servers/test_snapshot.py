@@ -87,6 +87,8 @@ class TestImages(base.Case):
         self.assertEqual(made[-1], sent['image_id'])
         noted = json.loads(sent['instance'].system_metadata[backups.KEY])
         self.assertEqual((made[-1], 'daily', 1), tuple(noted[name] for name in NOTED))
+        # A conductor deletes those of them that have no contents.
+        self.assertEqual(made, backups.image_ids(sent['instance'].system_metadata))
 
     def test_type_of_backups(self):
         uuid, images = self.api.add_server(), self.api.neighbours.image.images
