@@ -1,11 +1,13 @@
 """python -m tools.footprint [--write]: measure what nova_lite takes: sizes, memory, times.
 
 Builds the wheel, starts a cloud of two cells with three hosts each as `nova-lite up --detach` does,
-and resets it. --write puts the table into README.rst. The image of a container is built and
-measured where buildah is installed. Times of the wall are shown if the machine has been idle.
+and resets it. --write puts the text into README.rst. Times of the wall are shown if the machine has
+been idle. The image of a container takes long to build: --image builds it, --built takes its size
+from a former build, and otherwise the text keeps what README.rst has about it, with its date.
 """
 
 import argparse
+from collections.abc import Sequence
 import dataclasses
 import os
 import pathlib
@@ -19,6 +21,7 @@ import textwrap
 
 import psutil
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.launcher import control_client
 from tests.fixtures import container
@@ -40,14 +43,32 @@ def wheel_mb() -> float:
         return path.stat().st_size / MB
 
 
-def image_mb() -> float | None:
-    """Return the size of the image of a container with its base, None where none can be built."""
+def of_image(size_mb: float, base_mb: float, day: str) -> str:
+    """Return a paragraph about an image that was built on a day."""
+    return _filled(
+        f'The image of a container has {size_mb:.0f} MB, of which its base has {base_mb:.0f} MB (built '
+        f'on {day}).'
+    )
+
+
+def new_image() -> str:
+    """Build the image and return the paragraph about it. Raise Unavailable where it cannot be."""
     reason = container.missing()
     if reason is not None:
-        print(f'No image of a container: {reason}', file=sys.stderr)
-        return None
+        raise exception.Unavailable(service='The image of a container', reason=reason)
     with container.Image() as image:
-        return float(image.size_mb)
+        return of_image(image.size_mb, image.base_mb, f'{runtime.now():%Y-%m-%d}')
+
+
+def written() -> tuple[str, str]:
+    """Return the paragraphs in README.rst about a cloud and about the image, '' for none."""
+    text = README.read_text().partition(f'{BEGIN}\n')[2].partition(END)[0]
+    cloud, _break, image = text.strip().partition('\n\n')
+    return cloud, image
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, width=100)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,10 +107,9 @@ def _command_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def text() -> str:
-    """Measure all. Return a paragraph for the README."""
+def new_cloud() -> str:
+    """Measure the wheel and clouds. Return the paragraph about them."""
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    image = image_mb()
     clouds = [of_cloud() for _start in range(STARTS)]
     found = Taken(
         *(statistics.median(each) for each in zip(*map(dataclasses.astuple, clouds), strict=True))
@@ -100,22 +120,42 @@ def text() -> str:
     if load < cores:
         ready += f' (after {found.ready_s:.1f} s)'
         reset += f' (after {found.reset_s * 1000:.0f} ms)'
-    sizes = f'The wheel has {wheel_mb():.1f} MB' + (
-        f', the image of a container with its base {image:.0f} MB' if image else ''
-    )
-    return textwrap.fill(
-        f'{sizes}. A cloud of two cells with three hosts each takes {ready}, {reset}, and '
-        f'{found.memory_mb:.0f} MB of memory (medians of {STARTS} clouds, Python '
-        f'{platform.python_version()}).',
-        width=100,
+    return _filled(
+        f'The wheel has {wheel_mb():.1f} MB. A cloud of two cells with three hosts each takes {ready}, '
+        f'{reset}, and {found.memory_mb:.0f} MB of memory (medians of {STARTS} clouds, Python '
+        f'{platform.python_version()}).'
     )
 
 
-def main() -> int:
+def _measured(args: argparse.Namespace) -> str:
+    """Return the text for the README. Raise Unavailable, ValueError."""
+    cloud, image = written()
+    if args.built is not None:
+        size_mb, base_mb, day = args.built
+        return f'{cloud}\n\n{of_image(float(size_mb), float(base_mb), day)}'
+    if args.image:
+        image = new_image()
+    return f'{new_cloud()}\n\n{image}'.strip()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the figures and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--write', action='store_true', help='put the figures into README.rst')
-    args = parser.parse_args()
-    shown = text()
+    of_images = parser.add_mutually_exclusive_group()
+    of_images.add_argument('--image', action='store_true', help='build and measure the image')
+    of_images.add_argument(
+        '--built',
+        nargs=3,
+        metavar=('MB', 'BASE_MB', 'DAY'),
+        help='sizes that tests/nightly/test_container.py has printed; measure nothing else',
+    )
+    args = parser.parse_args(argv)
+    try:
+        shown = _measured(args)
+    except (exception.Unavailable, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
     print(shown)
     if args.write:
         before, _begin, rest = README.read_text().partition(f'{BEGIN}\n')

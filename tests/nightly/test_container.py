@@ -19,7 +19,7 @@ class ContainerTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         image = self.useFixture(container_fixture.Image())
-        print(f'The image has {image.size_mb:.0f} MB')
+        print(f'The image has {image.size_mb:.0f} MB, of which its base has {image.base_mb:.0f} MB')
         self.container = self.useFixture(container_fixture.Container(image))
         self.port = self.useFixture(ports.Port()).number
 
