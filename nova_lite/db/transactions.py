@@ -26,7 +26,6 @@ from nova_lite.db import patterns
 from nova_lite.db import rested
 from nova_lite.db import timeouts
 from nova_lite.dialects import compiled
-from nova_lite.dialects import mariadb
 from nova_lite.dialects import mariadb_url
 from nova_lite.dialects import plain_errors
 from nova_lite.dialects import sqlite
@@ -319,8 +318,12 @@ def _server_engine(url: str, threads: int, wait_s: float) -> sqlalchemy.Engine:
         hide_parameters=True,
     )
     _prepare(engine)
-    mariadb.use(engine)
-    mariadb.spare_ends(engine)
+    if engine.dialect.driver == 'pymysql':
+        # A cloud without a database server does not wait for the import of PyMySQL.
+        from nova_lite.dialects import mariadb
+
+        mariadb.use(engine)
+        mariadb.spare_ends(engine)
     rested.try_first(engine)
     return engine
 

@@ -91,18 +91,17 @@ def connector() -> Connect:
 
 
 def use(engine: sqlalchemy.Engine) -> None:
-    """Make an engine create connections of this class, if its driver is PyMySQL."""
-    if engine.dialect.driver == 'pymysql':
-        connect = connector()
+    """Make an engine, whose driver is PyMySQL, create connections of this class."""
+    connect = connector()
 
-        @sqlalchemy.event.listens_for(engine, 'do_connect')
-        def make(
-            _dialect: sqlalchemy.Dialect,
-            _record: object,
-            args: list[typing.Any],
-            options: dict[str, typing.Any],
-        ) -> Connection:
-            return connect(args, options)
+    @sqlalchemy.event.listens_for(engine, 'do_connect')
+    def make(
+        _dialect: sqlalchemy.Dialect,
+        _record: object,
+        args: list[typing.Any],
+        options: dict[str, typing.Any],
+    ) -> Connection:
+        return connect(args, options)
 
 
 def spare_ends(engine: sqlalchemy.Engine) -> None:
@@ -112,8 +111,6 @@ def spare_ends(engine: sqlalchemy.Engine) -> None:
     At READ COMMITTED, which the engine must have, a statement sees what is committed when it
     begins, within a transaction as well.
     """
-    if engine.dialect.driver != 'pymysql':
-        return
 
     def begin(connection: pool.PoolProxiedConnection) -> None:
         if writing.may_write(connection.info):

@@ -21,7 +21,6 @@ from sqlalchemy.dialects import mysql
 from nova_lite import runtime
 from nova_lite.dialects import compiled
 from nova_lite.dialects import execute
-from nova_lite.dialects import mariadb
 from nova_lite.dialects import plain_errors
 from nova_lite.dialects import shapes
 from nova_lite.dialects import sqlite
@@ -89,7 +88,10 @@ def make_engine(database: str) -> sa.Engine:
         sa.event.listen(engine, 'connect', _on_connect)
     else:
         engine = sa.create_engine(url, **pool, pool_pre_ping=True, isolation_level='READ COMMITTED')
-        mariadb.use(engine)
+        if engine.dialect.driver == 'pymysql':
+            from nova_lite.dialects import mariadb
+
+            mariadb.use(engine)
     plain_errors.use(engine)
     compiled.share(engine)
     writing.guard(engine)
