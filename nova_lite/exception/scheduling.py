@@ -26,4 +26,7 @@ class NoCapacity(base.NovaLiteError):
 
 
 class DecisionNotFound(base.NotFound):
-    msg = 'The scheduler has no decision about instance %(uuid)s in its memory.'
+    msg = (
+        'The scheduler has no decision about instance %(uuid)s in its memory, which has the latest '
+        'decisions since its start. Name a server that was created or moved since then.'
+    )

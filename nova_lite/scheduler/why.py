@@ -28,7 +28,10 @@ def describe(
     if host is not None:
         states = [state for state in states if state.host == host]
         if not states:
-            raise exception.ComputeHostNotFound(host=host)
+            raise exception.ComputeHostNotFound(
+                f'Compute host {host} could not be found. Use a host that `openstack compute service '
+                'list` shows.'
+            )
     shown = [_fate(record, uuid, state) for state in states[:SHOWN]]
     unexplained = [
         (entry, state, record.wanted)

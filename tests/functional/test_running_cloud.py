@@ -31,6 +31,7 @@ servers: [{name: web, project: admin, flavor: m1.tiny, image: cirros}]
 """
 NOBODY = '4f0c7c5e-7f8e-4a55-9f0d-3b1c1f6a2d10'
 SERVERS = 'Use a name or an id that `openstack server list --all-projects` shows'
+SERVICES = '`openstack compute service list`'
 HOSTS = 'Use one of: cell1-host1, cell1-host2'
 CELLS = 'Use one of: cell1'
 HELP = '--help` explains the arguments'
@@ -53,9 +54,9 @@ USAGES = (
     ),
     ('reset nosuch', 'There is no saved state nosuch', 'Known states: fresh'),
     ('reset --save fresh', 'the state of a new cloud', 'use another'),
-    ('snapshot save /nowhere/x', '/nowhere', 'No such file'),
+    ('snapshot save /nowhere/x', '/nowhere/x cannot be written: No such', 'Choose another file'),
     ('snapshot save FILES', 'is not a regular file', 'FILES'),
-    ('snapshot save /dev/null', '/dev/null is not a regular file', ''),
+    ('snapshot save /dev/null', '/dev/null is not a regular file', 'Choose another file'),
     ('fork DIR', 'in use by process', 'or choose another directory'),
     ('clock advance 0s', 'must be', '0'),
     ('clock advance 900d', 'must be above 0', 'at most'),
@@ -70,7 +71,7 @@ USAGES = (
     ('fault add --verb spawn --error nope', 'must be the name of a class', 'error'),
     ('fault add --service image --status 200', '200', '400'),
     ('fault add --service image', 'one of status, delay and lost', 'must be given'),
-    ('fault add --service image --lost --status 500', 'exclude each other', ''),
+    ('fault add --service image --lost --status 500', 'exclude each other', 'Omit one'),
     ('fault add --service image --delay 9999', 'at most 3600 seconds', 'delay'),
     ('fault clear 99', 'Fault 99 does not exist', 'Use one of: there is none'),
     ('host off nosuch', "Host 'nosuch' does not exist", HOSTS),
@@ -89,8 +90,8 @@ USAGES = (
     ('saga go web', 'it has had no saga', '`nova-lite saga break` stops'),
     ('saga kill-here web', 'it has had no saga', '`nova-lite saga break` stops'),
     ('why nosuch', 'nosuch', SERVERS),
-    (f'why {NOBODY}', NOBODY, ''),
-    ('why web nosuch', 'nosuch', ''),
+    (f'why {NOBODY}', f'no decision about instance {NOBODY}', 'Name a server that was'),
+    ('why web nosuch', 'Compute host nosuch', SERVICES),
     ('events --server nosuch --count 1', 'nosuch', SERVERS),
     (f'events --server {NOBODY} --count 1', NOBODY, SERVERS),
     ('logs --daemon nosuch', 'nosuch', 'scheduler'),
@@ -98,10 +99,10 @@ USAGES = (
     ('logs --request nosuch', "'nosuch' is not a request id", 'such as req-'),
     ('config-drive nosuch', 'nosuch', SERVERS),
     ('config-drive web', 'no guest with a config drive', 'that was created with one'),
-    ('drain-host nosuch --yes', 'nosuch', ''),
+    ('drain-host nosuch --yes', 'nosuch', SERVICES),
     ('drain-host cell1-host1 --yes --poll -1', "'-1' is not a number of seconds", HELP),
-    ('undrain nosuch', 'nosuch', ''),
-    ('evacuate-host nosuch --yes', 'nosuch', ''),
+    ('undrain nosuch', 'nosuch', SERVICES),
+    ('evacuate-host nosuch --yes', 'nosuch', SERVICES),
     ('evacuate-host cell1-host1 --yes', 'cell1-host1', '--force-down'),
     ('bench show --server nosuch', '', HELP),
 )

@@ -99,7 +99,7 @@ def parse(number: int, entry: dict[str, typing.Any]) -> Fault:
     if 'delay' in entry and not 0 < delay_s <= LONGEST_S:
         raise exception.Invalid(reason=f'delay must be above 0 and at most {LONGEST_S} seconds')
     if status and lost:
-        raise exception.Invalid(reason='status and lost exclude each other')
+        raise exception.Invalid(reason='status and lost exclude each other. Omit one of them')
     if not (status or lost or delay_s):
         raise exception.Invalid(reason='one of status, delay and lost must be given')
     limits = {name: entry[name] for name in LIMITS if name in entry}

@@ -74,7 +74,7 @@ def _check(path: str) -> None:
         exists = os.access(path, os.F_OK)
     # A text that is no path, such as a text with NUL, causes ValueError.
     except (OSError, ValueError) as error:
-        reason = f'{path} cannot be written: {messages.cause(error)}'
+        reason = f'{path} cannot be written: {messages.cause(error)}. Choose another file'
         raise exception.Invalid(reason=reason) from error
     # The snapshot would replace a directory, or a device such as /dev/null.
     if exists and not os.path.isfile(path):

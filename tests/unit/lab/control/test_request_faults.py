@@ -18,7 +18,7 @@ class ParseTest(testtools.TestCase):
     def test_what_is_refused(self):
         for values, reason in (
             ({}, 'one of status, delay and lost must be given'),
-            ({'status': 503, 'lost': True}, 'status and lost exclude each other'),
+            ({'status': 503, 'lost': True}, 'status and lost exclude each other. Omit one'),
             ({'status': 200}, 'status'),
             ({'status': 499}, 'status'),
             ({'lost': False}, 'lost'),
