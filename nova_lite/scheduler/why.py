@@ -82,4 +82,15 @@ def _stage(record: decisions.Record, uuid: str, state: hosts.HostState) -> tuple
         return decisions.REQUEST_FILTER, record.error
     if state.uuid not in record.offered:
         return decisions.PLACEMENT, 'not among the allocation candidates'
-    return 'passed', 'others were better'
+    return 'passed', _passed(record, uuid, state.host)
+
+
+def _passed(record: decisions.Record, uuid: str, host: str) -> str:
+    """Return why another host was chosen instead of one that all filters have passed."""
+    weights = record.weights.get(uuid, {})
+    chosen = record.chosen.get(uuid)
+    if chosen is None or host not in weights or chosen not in weights:
+        return 'others were better'
+    if sum(weights[host].values()) == sum(weights[chosen].values()):
+        return f'same weight as {chosen}, which came first'
+    return 'others were better'

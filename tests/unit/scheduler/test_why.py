@@ -104,6 +104,17 @@ class WhyTest(cloud.ManagerTestCase):
         self.assertEqual(1.0, found['b']['weights']['RAMWeigher'])
         self.assertLess(found['a']['weight'], found['b']['weight'])
 
+    def test_equal_weights(self):
+        for name in 'abcde':
+            self.add_host(name)
+        self.add_host('f', memory_mb=2 * base.GIB)
+        self.decide()
+        chosen = self.why()['chosen']
+        equal = f'same weight as {chosen}, which came first'
+        passed = [entry for entry in self.why()['hosts'] if entry['stage'] == 'passed']
+        self.assertEqual({equal}, {entry['reason'] for entry in passed if entry['host'] != 'f'})
+        self.assertEqual(('passed', 'others were better'), self.reason('f'))
+
     def test_weights_of_the_best(self):
         for number in range(select.WEIGHED + 1):
             self.add_host(f'host{number:02}')
