@@ -18,8 +18,27 @@ finally:
     print(*sorted(sys.modules))
 """
 
+# Ctrl-C while the program imports its modules.
+INTERRUPTED = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == 'nova_lite.cmd.main':
+            os.kill(os.getpid(), signal.SIGINT)
+
+from nova_lite.cmd import entry
+sys.meta_path.insert(0, Finder())
+sys.exit(entry.main())
+"""
+
 
 class MainTest(testtools.TestCase):
+    def test_an_interrupt_in_the_first_moment(self):
+        command = [sys.executable, '-c', INTERRUPTED]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual((130, '', ''), (done.returncode, done.stdout, done.stderr))
+
     def test_only_the_wanted_command_is_loaded(self):
         done = subprocess.run([sys.executable, '-c', LOADED], capture_output=True, text=True)
         self.assertEqual(0, done.returncode, done.stderr)
