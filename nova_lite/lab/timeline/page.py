@@ -116,7 +116,17 @@ def _legend(story: story_module.Story) -> str:
         entries.append(('lost', 'no super-conductor runs the saga (time shortened)'))
     if any(bar.is_pivot for bar in story.bars):
         entries.append(('control pivot', 'pivot: not undone after this step'))
-    return ''.join(f'<li><i class="{name}"></i>{_text(text)}</li>' for name, text in entries)
+    drawn = [f'<li><i class="{name}"></i>{_text(text)}</li>' for name, text in entries]
+    drawn += [f'<li>{_text(text)}</li>' for text in _words(story)]
+    return ''.join(drawn)
+
+
+def _words(story: story_module.Story) -> list[str]:
+    """Return explanations of the words in the table."""
+    found = ['epoch: number of the ownership of the saga, which increases at each takeover']
+    if any(note.startswith('waits') for bar in story.bars for note in bar.notes):
+        found.append('waits: the step looks again later whether it can continue')
+    return found
 
 
 def _side(story: story_module.Story, bar: story_module.Bar) -> str:

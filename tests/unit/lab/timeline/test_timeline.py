@@ -183,6 +183,7 @@ class TimelineTest(testtools.TestCase):
         self.assertNotIn('<b>&"', text)
         for step in TOLD:
             self.assertIn(step, text)
+        self.assertEqual(2, text.count('<li>epoch: '))
         self.assertEqual(2, text.count('>killed<'))
         self.assertEqual(2, text.count('>taken over<'))
 
