@@ -79,7 +79,7 @@ class DrillsTest(testtools.TestCase):
             ('host off cell1-host9', 'cell1-host9', 'cell1-host1, cell1-host2'),
             ('cell down cell3', 'cell3', 'cell1, cell2'),
             ('bus cut cell3', 'cell3', 'top, cell1, cell2'),
-            ('daemon kill compute.cell3', 'compute.cell3', 'Did you mean'),
+            ('daemon kill compute.cell3', 'compute.cell3', 'compute.cell1-host1'),
             ('fault add --verb spawn --host nosuch', 'nosuch', 'cell1-host1'),
         ):
             errors = self.run_command(line, 2)
