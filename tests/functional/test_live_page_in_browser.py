@@ -1,7 +1,6 @@
 """The live page of a cloud in a browser."""
 
 import dataclasses
-import importlib.resources
 import json
 
 import fixtures
@@ -10,6 +9,7 @@ import websocket
 
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import verification
+from nova_lite.lab.page import app
 from nova_lite.saga import breakpoints
 from tests.fixtures import browser as browser_fixture
 from tests.functional import live_page
@@ -184,10 +184,9 @@ class LivePageInBrowserTest(live_page.LivePageTestCase):
 
     def assert_small(self, browser):
         """The page loads its files and little more, and is painted soon."""
-        files = importlib.resources.files('nova_lite.lab.page').joinpath('static').iterdir()
         # Consoles have a page of their own.
         others = ('icon.svg', 'console.html', 'console.js')
-        known = sum(len(file.read_bytes()) for file in files if file.name not in others)
+        known = sum(len(each.data) for name, each in app.files().items() if name not in others)
         loaded = browser.loaded_bytes()
         self.assertTrue(known <= loaded < MOST_BYTES, loaded)
         paints = [browser.first_paint_ms()]

@@ -180,7 +180,7 @@ def make_conf(
     conf.set_override('connection', database_url, group='placement_database')
     for (group, name), value in BOUNDS.items():
         # A former release of placement has no such options.
-        if name in conf[group]:
+        if group in conf and name in conf[group]:
             conf.set_default(name, value, group=group)
     # An SQLite file is of no use to another process, and survives that this one is killed.
     conf.set_default('sqlite_synchronous', False, group='placement_database')
