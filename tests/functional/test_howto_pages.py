@@ -27,7 +27,6 @@ exec {program} "$@"
 """
 
 
-@sample.in_turns(len(PAGES))
 class HowtoPagesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -71,5 +70,5 @@ def _test_of(page):
     return test
 
 
-for _page in PAGES:
+for _page in sample.turn(PAGES, len(PAGES)):
     setattr(HowtoPagesTest, f'test_{_page.removesuffix(".rst").replace("-", "_")}', _test_of(_page))
