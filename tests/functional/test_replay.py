@@ -188,7 +188,7 @@ class ReplayTest(testtools.TestCase):
         wrong = self.traces.write('wrong.csv', traces.HEADER, 'a,1,2,one,512,0')
         for arguments, text in (
             ([wrong], f"{wrong}:2: vcpus is 'one', not a number"),
-            ([f'{wrong}.not'], f'{wrong}.not: No such file or directory'),
+            ([f'{wrong}.not'], f'{wrong}.not cannot be read: No such file or directory'),
             ([self.path, '--vary', 'x=1'], 'group filter_scheduler has no option x'),
             ([self.path, '--set', 'scheduler.x=1'], 'group scheduler has no option x'),
             ([self.path, '--profile', 'nosuch'], 'nosuch is neither a file nor'),
