@@ -92,7 +92,7 @@ class HowToTest(testtools.TestCase):
         self.up(*size, *(word for option in options for word in ('--set', option)))
         printed = self.play('gpu/fill.sh')
         for host in ('cell1-host1', 'cell1-host2'):
-            self.assertEqual(2, len(re.findall(rf'train-\d +. ACTIVE +. {host}', printed)))
+            self.assertEqual(2, len(re.findall(rf'train-\d +. ACTIVE +. {host}', printed)), printed)
         printed = self.play('gpu/full.sh')
         self.assertIn('0 devices of alias gpu are free, not 4', printed)
         printed = self.play('gpu/move.sh')
