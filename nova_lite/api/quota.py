@@ -34,15 +34,18 @@ def rules(req: request.Request, project_id: str | None = None) -> quota_rules.Ru
     project = (req.ctxt.project_id or '') if project_id is None else project_id
     known: quota_rules.Rules | None = req.quota_rules.get(project)
     if known is None:
-        driver = req.conf.quota.driver
-        if driver == options.UNIFIED:
-            known = keystone_quota.of(req, project)
-        else:
-            known = (quota_rules.Unlimited if driver == options.NONE else quota_rules.Rules)(
-                req.conf
-            )
+        known = _make_rules(req, project)
         req.quota_rules[project] = known
     return known
+
+
+def _make_rules(req: request.Request, project: str) -> quota_rules.Rules:
+    """Return the rules of [quota]driver."""
+    driver = req.conf.quota.driver
+    if driver == options.UNIFIED:
+        return keystone_quota.of(req, project)
+    kind = quota_rules.Unlimited if driver == options.NONE else quota_rules.Rules
+    return kind(req.conf)
 
 
 def own_limits(req: request.Request) -> quota_rules.Limits:

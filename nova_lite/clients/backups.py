@@ -46,16 +46,19 @@ class Order:
 
 def image_ids(system_metadata: Mapping[str, str | None]) -> list[str]:
     """Return the ids of the newest noted images, the newest last."""
-    text = system_metadata.get(KEY)
-    order = json.loads(text) if text else None
-    return [*order.get('former', ()), order['image_id']][-MOST_FORMER:] if order else []
+    order = _read(system_metadata)
+    return [] if order is None else [*order.former, order.image_id][-MOST_FORMER:]
 
 
 def noted(system_metadata: Mapping[str, str | None], request_id: str | None) -> Order | None:
     """Return the noted Order of a request, or None if none or that of another request is noted."""
-    text = system_metadata.get(KEY)
-    found = Order(**json.loads(text)) if text else None
+    found = _read(system_metadata)
     return found if found is not None and found.request_id == request_id else None
+
+
+def _read(system_metadata: Mapping[str, str | None]) -> Order | None:
+    text = system_metadata.get(KEY)
+    return Order(**json.loads(text)) if text else None
 
 
 def rotate(

@@ -88,7 +88,7 @@ class PowerAudit:
         if not self._site.conf.resume_guests_state_on_host_boot:
             return
         present = {guest.uuid for found in guests.values() for guest in found}
-        self._waiting.difference_update(self._waiting - present)
+        self._waiting.intersection_update(present)
         for node, found in guests.items():
             start = self._site.driver.get_facts(node).booted_at
             if self._started.get(node) != start:

@@ -159,22 +159,26 @@ def _was_reset(row: rows.Row, host: str) -> bool:
 
 def _fail_reset(connection: sa.Connection, host: str, uuid: str, values: rows.Values) -> bool:
     """Set a server in `_was_reset` to ERROR. Return whether it was one."""
-    row = instances.held(connection, uuid)
-    if row is None or instances.is_gone(row) or not _was_reset(row, host):
-        return False
-    instances.force(connection, uuid, {'build': reset_builds.unmarked(row), **values})
-    return True
+    row = _held_reset(connection, host, uuid)
+    if row is not None:
+        instances.force(connection, uuid, {'build': reset_builds.unmarked(row), **values})
+    return row is not None
 
 
 def _leave_reset(connection: sa.Connection, host: str, uuid: str) -> bool:
     """Take the build of a server in `_was_reset` off its host. Return whether it was one."""
+    row = _held_reset(connection, host, uuid)
+    if row is not None:
+        values = {'host': None, 'node': None, 'updated_at': runtime.naive_now()}
+        instances.force(connection, uuid, values)
+    return row is not None
+
+
+def _held_reset(connection: sa.Connection, host: str, uuid: str) -> rows.Row | None:
+    """Return the row of a server in `_was_reset` that is not being deleted, locked, or None."""
     row = instances.held(connection, uuid)
-    if row is None or instances.is_gone(row) or not _was_reset(row, host):
-        return False
-    instances.force(
-        connection, uuid, {'host': None, 'node': None, 'updated_at': runtime.naive_now()}
-    )
-    return True
+    is_one = row is not None and not instances.is_gone(row) and _was_reset(row, host)
+    return row if is_one else None
 
 
 def is_over(connection: sa.Connection, host: str, uuid: str) -> bool:

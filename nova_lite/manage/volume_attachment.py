@@ -1,6 +1,6 @@
 """volume_attachment: the attachments of volumes that servers have on record.
 
-`refresh` replaces an attachment, so that the volume service gives its connection anew.
+`refresh` replaces an attachment, so that the volume service gives another connection.
 """
 
 from collections.abc import Mapping

@@ -163,7 +163,7 @@ class Cleaning:
         return done
 
     def _abandon(self, duty: journal_module.Data, error: Exception) -> None:
-        """Note a duty that nobody can do any more."""
+        """Note a duty that is dropped, because its cell or host has no mapping."""
         LOG.warning(
             'Saga %s does not clean up "%s" of server %s: %s',
             self._saga.uuid,

@@ -30,9 +30,8 @@ BODY = schema_parts.whole({'state': {'enum': ['active', 'error']}}, required=['s
 def reset_state(req: request.Request, server: server_access.Server) -> None:
     """Set the vm state and clear the task. A server that was softly deleted counts again.
 
-    A deletion that was accepted continues.
-
-    A resize that waits for its confirmation is confirmed.
+    A deletion that was accepted continues, and keeps its task. A resize that waits for its
+    confirmation is confirmed.
     """
     acting.require_cell(server)
     state = req.content['state']

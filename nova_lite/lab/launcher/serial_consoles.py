@@ -118,7 +118,7 @@ class SerialConsoles:
             except exception.NovaLiteError as error:
                 opened.close(websockets.VIOLATION, error.message)
                 return
-            # The log of a guest that was started again begins anew.
+            # A guest that was started again has a new log.
             added = output.removeprefix(shown) if output.startswith(shown) else f'\n{output}'
             if added:
                 opened.send(added.replace('\n', '\r\n').encode())

@@ -51,7 +51,7 @@ class ProviderConfigsTest(testtools.TestCase):
         self.assertIs(NODE, self.read([entry(uuid='$COMPUTE_NODE')]).add_to(NODE))
 
     def test_a_directory_without_files(self):
-        """An operator whose option has the wrong path is told so."""
+        """A directory without files is a wrong path: the log names it."""
         log = self.useFixture(fixtures.FakeLogger())
         provider_configs.read('')
         self.assertEqual('', log.output)
