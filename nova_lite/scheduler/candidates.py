@@ -1,11 +1,14 @@
 """Allocation candidates: one query to placement for equal concurrent requests.
 
 An answer is reused for a short time. Resources that decisions have claimed since are noted in it,
-so that claims which placement would refuse are rare. Source: reference/budgets.
+so that claims which placement would refuse are rare. With many hosts placement needs seconds for an
+answer. Then the former answer serves until the next one comes, and claims of that time are noted in
+both. Source: reference/budgets. See decision 0044.
 """
 
 import collections
 import collections.abc
+import typing
 
 from nova_lite import context
 from nova_lite import exception
@@ -13,8 +16,14 @@ from nova_lite import runtime
 from nova_lite.clients import offers
 from nova_lite.clients import placement as placements
 from nova_lite.scheduler import host_states
+from nova_lite.scheduler import hosts
 
 SHAPES = 64
+# An answer is reused for EFFORT times the time that it took, but no longer than LONGEST_S.
+EFFORT = 20
+LONGEST_S = 60
+# A claim or, with -1, its end.
+Note: typing.TypeAlias = tuple[offers.AllocationRequest, int]
 
 
 class Candidates:
@@ -38,6 +47,9 @@ class Candidates:
                 for uuid in _providers(request, summaries):
                     self._of[uuid].append(request)
         self.offered = frozenset(self._of)
+        # (snapshot, offered, uuids): see `among`
+        self._ordered: tuple[hosts.Snapshot, frozenset[str], list[str]] | None = None
+        self._notes: list[Note] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.offered)
@@ -46,22 +58,61 @@ class Candidates:
         """Return the allocation requests that involve a provider, in placement's order."""
         return self._of.get(uuid, ())
 
+    def among(self, snapshot: hosts.Snapshot) -> list[hosts.HostState]:
+        """Return the hosts of a snapshot that are offered, in the order of the snapshot.
+
+        The order is found once, so that a decision looks at no other hosts.
+        """
+        known = self._ordered
+        if known is None or known[0] is not snapshot or known[1] is not self.offered:
+            offered = self.offered
+            known = snapshot, offered, snapshot.in_order(offered)
+            self._ordered = known
+        states = snapshot.hosts
+        return [states[uuid] for uuid in known[2]]
+
     def take(self, request: offers.AllocationRequest) -> bool:
         """Note the claim of an allocation request. Return False if it no longer fits."""
         with self._lock:
             if not all(self._fits(*amount) for amount in _amounts(request)):
                 return False
-            self._add(request, 1)
+            self._note(request, 1)
             return True
 
     def give_back(self, request: offers.AllocationRequest) -> None:
         """Remove the note of a claim that was not made."""
         with self._lock:
-            self._add(request, -1)
+            self._note(request, -1)
+
+    def keep_notes(self) -> None:
+        """Keep a list of further claims until `end_notes`."""
+        with self._lock:
+            self._notes = []
+
+    def end_notes(self) -> list[Note]:
+        """Return the claims since `keep_notes`, and keep no more of them."""
+        with self._lock:
+            notes, self._notes = self._notes, None
+        return notes or []
+
+    def adopt(self, notes: list[Note]) -> None:
+        """Add claims that were noted in the former answer while this one was expected.
+
+        Placement may have counted some of them already. That makes the host look fuller than it is
+        until the next answer, while a claim too few would lead to a refused claim.
+        """
+        with self._lock:
+            for request, sign in notes:
+                self._add(request, sign)
 
     def _fits(self, uuid: str, resource: str, amount: int) -> bool:
         capacity = self._capacity.get(uuid, {}).get(resource)
         return capacity is None or self._used[uuid][resource] + amount <= capacity
+
+    def _note(self, request: offers.AllocationRequest, sign: int) -> None:
+        self._add(request, sign)
+        if self._notes is not None:
+            self._notes.append((request, sign))
 
     def _add(self, request: offers.AllocationRequest, sign: int) -> None:
         for uuid, resource, amount in _amounts(request):
@@ -91,10 +142,15 @@ def _amounts(
 
 
 class _Answer:
-    """An answer, received or still expected. asked, came: monotonic seconds of both events"""
+    """An answer, received or still expected. asked, came: monotonic seconds of both events
 
-    def __init__(self, version: host_states.Version | None, asked: float) -> None:
-        self.version, self.asked = version, asked
+    former: the answer that serves until this one has come, or None
+    """
+
+    def __init__(
+        self, version: host_states.Version | None, asked: float, former: '_Answer | None'
+    ) -> None:
+        self.version, self.asked, self.former = version, asked, former
         self.came: float | None = None
         self.future: runtime.Future[Candidates] = runtime.Future()
 
@@ -108,8 +164,18 @@ class _Answer:
             return False
         if self.came is None or since is not None:
             return True
-        kept_s = host_states.kept_s(reuse_s, self.came - self.asked)
-        return runtime.monotonic() - self.came < kept_s
+        return runtime.monotonic() - self.came < self._kept_s(reuse_s)
+
+    def may_bridge(self, version: host_states.Version | None, reuse_s: float) -> bool:
+        """Return whether the answer may serve while the next one is expected: it took long."""
+        if self.came is None or self.version != version:
+            return False
+        kept_s = self._kept_s(reuse_s)
+        return reuse_s < kept_s and runtime.monotonic() - self.came < 2 * kept_s
+
+    def _kept_s(self, reuse_s: float) -> float:
+        took_s = 0.0 if self.came is None else self.came - self.asked
+        return host_states.kept_s(reuse_s, took_s, effort=EFFORT, longest_s=LONGEST_S)
 
 
 class Source:
@@ -142,8 +208,11 @@ class Source:
             answer = self._answers.get(queries)
             if answer is not None and answer.serves(version, since, self.reuse_s):
                 mine = False
+                former = answer.former
+                if since is None and former is not None:
+                    answer = former
             else:
-                answer = _Answer(version, runtime.monotonic())
+                answer = self._expect(answer, version)
                 self._answers[queries] = answer
                 mine = True
             self._answers.move_to_end(queries)
@@ -153,12 +222,24 @@ class Source:
             self._ask(ctxt, queries, answer)
         return answer.future.result()
 
+    def _expect(self, known: _Answer | None, version: host_states.Version | None) -> _Answer:
+        """Return a new answer, which is expected. known: the newest answer so far"""
+        former = None
+        if known is not None and known.may_bridge(version, self.reuse_s):
+            former = known
+            former.future.result().keep_notes()
+        return _Answer(version, runtime.monotonic(), former)
+
     def _ask(self, ctxt: context.RequestContext, queries: offers.Queries, answer: _Answer) -> None:
         """Send the queries and fill in the answer, for which other threads may wait."""
         try:
             bodies = [self.placement.candidates(ctxt, pairs) for pairs in queries]
-            answer.future.set_result(Candidates(*bodies))
+            found = Candidates(*bodies)
+            if answer.former is not None:
+                found.adopt(answer.former.future.result().end_notes())
             answer.came = runtime.monotonic()
+            answer.former = None
+            answer.future.set_result(found)
         except exception.NovaLiteError as error:
             answer.future.set_exception(error)
         finally:

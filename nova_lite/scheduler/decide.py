@@ -218,9 +218,10 @@ class Decision:
         return outcome if complete else select.Outcome(refusals=outcome.refusals)
 
     def _select(self, answer: candidates.Candidates | None, claim: select.Claim) -> select.Outcome:
-        states = list(self.snapshot.hosts.values())
-        if self._is_rebuild():
+        if answer is None:
             states = self.snapshot.named(self.spec.current_host)
+        else:
+            states = answer.among(self.snapshot)
         outcome = select.select(
             self.request,
             states,

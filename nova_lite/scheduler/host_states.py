@@ -34,7 +34,7 @@ STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
 # Seconds until a placed server must be in its cell's records.
 PENDING_S = 30
 # An answer is reused for so many times the time that it took, but no longer than LONGEST_S.
-EFFORT = 5
+EFFORT = 20
 LONGEST_S = 10
 IMAGE_OPTION = 'image_props_weight_multiplier'
 
@@ -52,13 +52,15 @@ class Placed:
     guest: constraints.Constraints = constraints.NONE
 
 
-def kept_s(configured: float, took: float) -> float:
+def kept_s(
+    configured: float, took: float, *, effort: float = EFFORT, longest_s: float = LONGEST_S
+) -> float:
     """Return for how many seconds an answer is reused that came after `took` seconds.
 
     configured: seconds for which every answer is reused; 0: none is. Slow answers are reused
-        longer, so that with many hosts decisions seldom wait for one.
+        longer, so that with many hosts they take a small part of the time: one in `effort` + 1
     """
-    return max(configured, min(EFFORT * took, LONGEST_S)) if configured else 0.0
+    return max(configured, min(effort * took, longest_s)) if configured else 0.0
 
 
 class HostStates:

@@ -312,17 +312,34 @@ class Snapshot:
         """Return the lowest version of a compute service; 0 if there is no host."""
         return min((host.version for host in self.hosts.values()), default=0)
 
+    @functools.cached_property
+    def _positions(self) -> dict[str, int]:
+        return {uuid: position for position, uuid in enumerate(self.hosts)}
+
+    def in_order(self, uuids: collections.abc.Set[str]) -> list[str]:
+        """Return those of the uuids that are hosts, in the order of `hosts`."""
+        positions = self._positions
+        return sorted(uuids & positions.keys(), key=positions.__getitem__)
+
     def named(
         self, host: str | None = None, node: str | None = None, cell_uuid: str | None = None
     ) -> list[HostState]:
         """Return the nodes with these names (None: any) in the cell (None: in all cells)."""
+        uuids = self.hosts if host is None else self._nodes_of.get(host, ())
+        states = (self.hosts[uuid] for uuid in uuids)
         return [
             state
-            for state in self.hosts.values()
-            if (host is None or state.host == host)
-            and (node is None or state.node == node)
+            for state in states
+            if (node is None or state.node == node)
             and (cell_uuid is None or state.cell_uuid == cell_uuid)
         ]
+
+    @functools.cached_property
+    def _nodes_of(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for uuid, state in self.hosts.items():
+            found.setdefault(state.host, []).append(uuid)
+        return found
 
     def replace(self, host: HostState) -> None:
         """Replace the state of one host by a newer one."""

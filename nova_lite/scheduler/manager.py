@@ -1,5 +1,6 @@
 """The manager of the scheduler. It delegates: `decide` makes the decisions."""
 
+import collections
 import collections.abc
 import contextlib
 import functools
@@ -112,8 +113,9 @@ class SchedulerManager:
             self.decisions.add(decision.record)
             metrics.DECISIONS.labels(outcome=outcome).inc()
             self._log(decision)
-            for stage, _reason in decision.record.refusals.of_host.values():
-                metrics.REFUSED.labels(filter=stage).inc()
+            refusals = decision.record.refusals.of_host.values()
+            for stage, count in collections.Counter(stage for stage, _reason in refusals).items():
+                metrics.REFUSED.labels(filter=stage).inc(count)
         self._tell(ctxt, spec, 'end')
         return found
 

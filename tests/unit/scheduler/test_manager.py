@@ -12,6 +12,7 @@ from nova_lite.db.api import stamps
 from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.rpc.methods import scheduler as scheduler_rpc
+from tests.fixtures import counting
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
 
@@ -90,6 +91,34 @@ class SelectionTest(cloud.ManagerTestCase):
         for name in 'abcd':
             self.add_host(name, base.CELL1 if name < 'c' else base.CELL2)
         self.assertEqual(set('abcd'), {self.chosen()[0] for _ in range(4)})
+
+
+class WorkTest(cloud.ManagerTestCase):
+    """Decisions in a cloud with more hosts than placement may offer."""
+
+    def setUp(self):
+        super().setUp()
+        self.set('scheduler', max_placement_results=5)
+        for number in range(30):
+            self.add_host(f'host{number}')
+
+    def states_read(self, *args):
+        """Return how many host states a decision reads once all data have been read."""
+        self.decide(*args)
+        snapshot = self.scheduler.world.states._snapshot
+        snapshot.hosts = counting.Dict(snapshot.hosts)
+        self.asked()
+        self.decide(*args)
+        return snapshot.hosts.read
+
+    def test_only_states_of_offered_hosts_are_read(self):
+        self.assertEqual(6, self.states_read())  # five, and that of the chosen host
+        self.assertEqual(['PUT /allocations/' + self.uuids[0]], self.asked())
+
+    def test_only_the_state_of_a_named_host_is_read(self):
+        spec = base.make_spec()
+        spec.destination().host = 'host7'
+        self.assertLessEqual(self.states_read(spec), 4)
 
 
 class RefusalTest(cloud.ManagerTestCase):
