@@ -128,6 +128,13 @@ class HostState:
     numa: NUMA nodes, PCI devices and the parts that guests hold, as the node reports them, or None
     coming: guests with parts that the node does not report yet
     known_rooms: result of `rooms`, once it was asked for
+    free_ram_mb, free_disk_mb: free memory and disk in MiB, without the allocation ratios
+    free_vcpus: free vCPUs, with the allocation ratio applied
+    free_devices: number of PCI devices that no guest holds or will hold. It counts what the node
+        reports, since reading the rooms of every host takes time
+
+    Weighers read the free resources of all offered hosts for each decision, so they are computed
+    once.
     """
 
     host: str
@@ -166,6 +173,20 @@ class HostState:
     numa: Facts | None = None
     coming: tuple[constraints.Constraints, ...] = ()
     known_rooms: fitting.Rooms | None = dataclasses.field(default=None, compare=False, repr=False)
+    free_ram_mb: int = dataclasses.field(init=False)
+    free_disk_mb: int = dataclasses.field(init=False)
+    free_vcpus: float = dataclasses.field(init=False)
+    free_devices: int = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.count_free()
+        self.count_free_devices()
+
+    def count_free(self) -> None:
+        """Compute the free memory, disk and vCPUs from the used ones."""
+        self.free_ram_mb = self.memory_mb - self.reserved_memory_mb - self.memory_mb_used
+        self.free_disk_mb = (self.local_gb - self.local_gb_used) * 1024
+        self.free_vcpus = self.vcpus_total * self.cpu_allocation_ratio - self.vcpus_used
 
     @property
     def ratios(self) -> fitting.Ratios:
@@ -194,16 +215,13 @@ class HostState:
             self.known_rooms = rooms
         return self.known_rooms
 
-    @property
-    def free_devices(self) -> int:
-        """Return the number of PCI devices that no guest holds or will hold.
-
-        It counts what the node reports, since reading the rooms of every host takes time.
-        """
+    def count_free_devices(self) -> None:
+        """Compute the number of free PCI devices."""
         numa = self.numa or {}
         devices = (numa.get('host') or {}).get('devices')
+        self.free_devices = 0
         if not devices:
-            return 0
+            return
         parts = (part for parts in numa['guests'].values() for part in parts)
         physical: int = sum(device['kind'] != pci.MDEV for device in devices)
         held = sum(
@@ -211,22 +229,8 @@ class HostState:
             for part in parts
             for _name, address in part.get('devices', ())
         )
-        return physical - held - sum(each.count for g in self.coming for each in g.requested)
-
-    @property
-    def free_ram_mb(self) -> int:
-        """Return the free physical memory in MiB, without the allocation ratio."""
-        return self.memory_mb - self.reserved_memory_mb - self.memory_mb_used
-
-    @property
-    def free_disk_mb(self) -> int:
-        """Return the free physical disk in MiB, without the allocation ratio."""
-        return (self.local_gb - self.local_gb_used) * 1024
-
-    @property
-    def free_vcpus(self) -> float:
-        """Return the free vCPUs, with the allocation ratio applied."""
-        return self.vcpus_total * self.cpu_allocation_ratio - self.vcpus_used
+        wanted = sum(each.count for guest in self.coming for each in guest.requested)
+        self.free_devices = physical - held - wanted
 
     # The names of the facts in expressions of users and operators.
     @property
@@ -273,11 +277,13 @@ class HostState:
             elif guest in coming:
                 coming.remove(guest)
             after.coming, after.known_rooms = tuple(coming), None
+            after.count_free_devices()
         after.vcpus_used += count * size.vcpus
         after.memory_mb_used += count * size.memory_mb
         after.local_gb_used += count * size.disk_gb
         after.num_instances += count
         after.num_io_ops += count
+        after.count_free()
         if self.image_properties is not None and image_properties:
             after.image_properties = dict(self.image_properties)
             for item in image_properties.items():

@@ -27,6 +27,7 @@ class Weigher(abc.ABC):
     option: name of the option with the multiplier; key: the multiplier's key in the metadata of
         aggregates, if it differs from the option
     minimum, maximum: ends of the scale, if they do not follow from the hosts
+    negated: whether less is better, so that the measure counts with the other sign
     """
 
     group = 'filter_scheduler'
@@ -34,6 +35,7 @@ class Weigher(abc.ABC):
     key: str = ''
     minimum: float | None = None
     maximum: float | None = None
+    negated = False
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
@@ -47,7 +49,7 @@ class Weigher(abc.ABC):
 
     @abc.abstractmethod
     def measure(self, request: scheduling_request.Request) -> Measure | None:
-        """Return a function that takes a HostState and returns a number; more is better.
+        """Return a function that takes a HostState and returns a number; see `negated`.
 
         Return None in place of the function if the weigher prefers nothing in this request.
         """
@@ -82,8 +84,11 @@ class Weights:
 
     def add(self, weigher: Weigher, weights: list[float]) -> None:
         """Add the weights that a weigher gives the hosts."""
+        if self.parts:
+            self.sums = [old + new for old, new in zip(self.sums, weights, strict=True)]
+        else:
+            self.sums = weights
         self.parts.append((weigher.name, weights))
-        self.sums = [old + new for old, new in zip(self.sums, weights, strict=True)]
 
     def of(self, index: int) -> dict[str, float]:
         """Return {weigher: weight} of the host at `index`."""
@@ -111,13 +116,13 @@ def weigh(
         measure = weigher.measure(request)
         if measure is None:
             continue
-        scores = _normalise([measure(host) for host in hosts], weigher)
+        scores = _normalise(list(map(measure, hosts)), weigher)
         if scores is None:
             continue
         if own:
             factors = [weigher.multiplier(host) for host in hosts]
             scores = [score * factor for score, factor in zip(scores, factors, strict=True)]
-        else:
+        elif weigher.configured != 1:
             factor = weigher.configured
             scores = [score * factor for score in scores]
         found.add(weigher, scores)
@@ -126,14 +131,21 @@ def weigh(
 
 def _normalise(values: list[float], weigher: Weigher) -> list[float] | None:
     """Return the values on a scale from 0 to 1; None if all are equal."""
-    low = weigher.minimum
-    high = weigher.maximum
-    if low is not None:
+    least, most = min(values), max(values)
+    low, high = weigher.minimum, weigher.maximum
+    if least == most and low is None and high is None:
+        return None
+    if weigher.negated:
+        values = [-value for value in values]
+        least, most = -most, -least
+    if low is not None and least < low:
         values = [value if value > low else low for value in values]
-    if high is not None:
+        most = max(most, low)
+    if high is not None and most > high:
         values = [value if value < high else high for value in values]
-    low = min(values) if low is None else low
-    high = max(values) if high is None else high
+        least = min(least, high)
+    low = least if low is None else low
+    high = most if high is None else high
     if low == high:
         return None
     scale = 1.0 / (high - low)

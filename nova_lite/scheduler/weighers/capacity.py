@@ -69,18 +69,20 @@ class PCIWeigher(base.Weigher):
     """Fewer free PCI devices, so that servers leave devices that they do not want to others."""
 
     option = 'pci_weight_multiplier'
+    negated = True
 
     def measure(self, request: scheduling_request.Request) -> base.Measure | None:
-        return lambda host: -host.free_devices
+        return operator.attrgetter('free_devices')
 
 
 class BuildFailureWeigher(base.Weigher):
     """Fewer builds that failed of late."""
 
     option = 'build_failure_weight_multiplier'
+    negated = True
 
     def measure(self, request: scheduling_request.Request) -> base.Measure | None:
-        return lambda host: -host.failed_builds
+        return operator.attrgetter('failed_builds')
 
 
 class MetricsWeigher(base.Weigher):

@@ -61,13 +61,14 @@ class PciTest(test_filters.FilterTestCase):
 
     def test_the_weigher_prefers_hosts_with_few_free_devices(self):
         weigher = capacity.PCIWeigher(self.conf)
+        self.assertTrue(weigher.negated)
         measure = weigher.measure(self.wanted({}))
         held = {'g': [topology.Held((), 'r', (('gpu', '0000:20:00.0'),)).to_dict()]}
         request = self.gpus(2)
         for expected, host in (
             (0, base.make_host()),
-            (-25, self.host()),
-            (-24, self.host(held)),
-            (-22, self.host(held).with_server(request.size, {}, request.guest)),
+            (25, self.host()),
+            (24, self.host(held)),
+            (22, self.host(held).with_server(request.size, {}, request.guest)),
         ):
             self.assertEqual(expected, measure(host))
