@@ -6,6 +6,7 @@ not forget them. Source: reference/nova/scheduling 5.
 
 import collections.abc
 import dataclasses
+import functools
 import typing
 
 from oslo_config import cfg
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 from nova_lite import cells as deployment
 from nova_lite import runtime
 from nova_lite.db import rows
+from nova_lite.db import types
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
@@ -156,6 +158,7 @@ class HostStates:
         options: dict[str, typing.Any] = {
             'pending': pending,
             'image_properties': self._wants_image_properties(known),
+            'down_time_s': self.conf.service_down_time,
         }
         cells = self.cells.every(cell0=False, disabled=False)
         found: list[hosts.HostState] = []
@@ -239,10 +242,12 @@ def read_cell(
     *,
     pending: collections.abc.Collection[str] = (),
     image_properties: bool = False,
+    down_time_s: float = 0.0,
 ) -> Reading:
     """Read the records of a cell from which its hosts' states are made.
 
     pending: uuids of servers to look for; image_properties: whether to count them
+    down_time_s: as in services.is_up
     """
     moves = host_usage.moving(connection)
     on_record = {
@@ -252,8 +257,8 @@ def read_cell(
         if uuid in pending:
             on_record.setdefault(uuid, set()).add(host)
     return Reading(
-        nodes=compute_nodes.every(connection),
-        services={row.host: row for row in services.every(connection, binary=services.COMPUTE)},
+        nodes=compute_nodes.with_texts(connection),
+        services={row.host: row for row in services.brief(connection, down_time_s)},
         used=host_usage.by_node(connection, moves),
         busy=instances.busy_by_host(connection),
         images=host_usage.image_properties(connection) if image_properties else None,
@@ -266,16 +271,14 @@ def _states(
     conf: cfg.ConfigOpts, cell_uuid: str, reading: Reading, known: hosts.Aggregates
 ) -> collections.abc.Iterator[hosts.HostState]:
     """Yield a HostState for each node of a cell whose service has ever reported."""
+    decoded = functools.cache(types.loads)
     for node in reading.nodes:
         service = reading.services.get(node.host)
         if service is None:
             continue
-        count, vcpus, memory_mb, disk_gb = reading.used.get(
-            (node.host, node.hypervisor_hostname), (0, 0, 0, 0)
-        )
-        images = None
-        if reading.images is not None:
-            images = reading.images.get((node.host, node.hypervisor_hostname), {})
+        key = node.host, node.hypervisor_hostname
+        count, vcpus, memory_mb, disk_gb = reading.used.get(key, (0, 0, 0, 0))
+        images = None if reading.images is None else reading.images.get(key, {})
         yield hosts.HostState(
             host=node.host,
             node=node.hypervisor_hostname,
@@ -297,12 +300,12 @@ def _states(
             failed_builds=node.failed_builds,
             hypervisor_type=node.hypervisor_type,
             hypervisor_version=node.hypervisor_version,
-            cpu_info=node.cpu_info,
-            supported_instances=tuple(node.supported_instances),
-            stats=node.stats,
-            metrics={metric['name']: metric['value'] for metric in node.metrics},
-            up=services.is_up(service, conf.service_down_time),
-            silent=services.silence(service, conf.service_down_time),
+            cpu_info=decoded(node.cpu_info),
+            supported_instances=tuple(decoded(node.supported_instances)),
+            stats=decoded(node.stats),
+            metrics={metric['name']: metric['value'] for metric in decoded(node.metrics)},
+            up=service.read_at is None or services.is_up(service, conf.service_down_time),
+            silent=service.read_at and services.silence(service, conf.service_down_time),
             disabled=service.disabled,
             disabled_reason=service.disabled_reason,
             version=service.version,

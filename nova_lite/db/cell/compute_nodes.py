@@ -16,6 +16,12 @@ _HOSTS = sa.select(TABLE.c.host)
 _NAMES = sa.select(TABLE.c.uuid, TABLE.c.host, TABLE.c.hypervisor_hostname)
 _ONE_MORE = {'failed_builds': TABLE.c.failed_builds + 1}
 _HAS_FAILED = TABLE.c.failed_builds > 0
+# Facts that many nodes have in common, as JSON.
+ALIKE = ('cpu_info', 'supported_instances', 'stats', 'metrics')
+_WITH_TEXTS = sa.select(
+    *(each for each in TABLE.c if each.name not in (*ALIKE, 'id', 'created_at', 'updated_at')),
+    *(sa.type_coerce(TABLE.c[name], sa.Text()).label(name) for name in ALIKE),
+).order_by(TABLE.c.id)
 _KNOWN = sa.select(TABLE.c.uuid).where(TABLE.c.uuid.in_(sa.bindparam('uuids')))
 
 
@@ -32,6 +38,11 @@ def report(connection: sa.Connection, nodes: Sequence[rows.Values]) -> None:
 def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
     """Return nodes whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
+
+
+def with_texts(connection: sa.Connection) -> Sequence[rows.Row]:
+    """Return all nodes with the columns of ALIKE as JSON texts, of which most are equal."""
+    return execute.every(connection, _WITH_TEXTS)
 
 
 def hosts(connection: sa.Connection) -> set[str]:

@@ -20,6 +20,7 @@ from nova_lite.db import database_clock
 from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db import transactions
+from nova_lite.db import types
 from nova_lite.db.cell import models
 from nova_lite.dialects import execute
 
@@ -45,6 +46,28 @@ READ_AT = (
     .scalar_subquery()
     .label('conductor_seen'),
 )
+# A compute that is enabled and has reported within `down_time_s`.
+_IS_WELL = sa.and_(
+    TABLE.c.disabled.is_(False),
+    TABLE.c.forced_down.is_(False),
+    TABLE.c.last_seen_up >= database_clock.after('not_before'),
+)
+
+
+def _unless_well(
+    expression: sa.ColumnElement[datetime.datetime], name: str
+) -> sa.ColumnElement[datetime.datetime]:
+    """Return an expression that is NULL for computes that are well."""
+    return sa.type_coerce(sa.case((_IS_WELL, sa.null()), else_=expression), types.Time()).label(
+        name
+    )
+
+
+_BRIEF = sa.select(
+    *(TABLE.c[name] for name in ('host', 'version', 'disabled', 'disabled_reason', 'forced_down')),
+    *(_unless_well(TABLE.c[name], name) for name in ('created_at', 'last_seen_up')),
+    *(_unless_well(each.element, each.name) for each in READ_AT),
+).where(TABLE.c.binary == COMPUTE)
 _BEAT = {'last_seen_up': database_clock.now(), 'report_count': TABLE.c.report_count + 1}
 _HEARD_NOW = {'last_seen_up': database_clock.now()}
 _HEARD_AGO = {'last_seen_up': database_clock.after('ago')}
@@ -181,6 +204,15 @@ def _forget_future(connection: sa.Connection) -> None:
 def every(connection: sa.Connection, /, **where: typing.Any) -> Sequence[rows.Row]:
     """Return the services whose columns equal `where`."""
     return rows.every(connection, TABLE, order_by=TABLE.c.id, more=READ_AT, **where)
+
+
+def brief(connection: sa.Connection, down_time_s: float) -> Sequence[rows.Row]:
+    """Return the computes without columns that the scheduler does not need.
+
+    All times of a compute that is up and enabled are None: for thousands of hosts it would take
+    most of the reading to convert them. The others have all that `is_up` and `silence` need.
+    """
+    return execute.every(connection, _BRIEF, {'not_before': -down_time_s})
 
 
 def served(connection: sa.Connection, hosts: Iterable[str]) -> set[str]:
