@@ -46,7 +46,7 @@ class Daemon(typing.Generic[M]):
     servers: oslo.messaging servers that answer with the manager
     closing: functions that close connections; called last, the newest first
     reloading: functions that read files named by the configuration again
-    checks, collectors: see `watch`
+    checks, collectors, exporters: see `watch`
     """
 
     def __init__(
@@ -65,21 +65,27 @@ class Daemon(typing.Generic[M]):
         self._reloading = list(reloading)
         self.checks: dict[str, Call] = {'work': self._check_work}
         self.collectors: list[typing.Any] = []
+        self.exporters: dict[str, typing.Any] = {}
         self._ready = False
         self._stopping = runtime.Event()
         self._periodics: typing.Any = None  # as runtime.periodics returns it
         self._worker: runtime.Thread | None = None
 
     def watch(
-        self, checks: Mapping[str, Call], collectors: Iterable[typing.Any] = ()
+        self,
+        checks: Mapping[str, Call],
+        collectors: Iterable[typing.Any] = (),
+        exporters: Mapping[str, typing.Any] | None = None,
     ) -> typing.Self:
         """Set the health checks of the daemon. Return the daemon.
 
         checks: {name of a need: function that raises while the need is not met}
         collectors: prometheus_client collectors, whose metrics are read at each scrape
+        exporters: {host: collector of the metrics of its guests}
         """
         self.checks |= checks
         self.collectors += collectors
+        self.exporters |= exporters or {}
         return self
 
     def start(self) -> None:

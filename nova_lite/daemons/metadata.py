@@ -1,6 +1,9 @@
 """The metadata service. It uses databases, and the operator's services of vendor data, if any."""
 
 from collections.abc import Iterable
+from collections.abc import Mapping
+import types
+import typing
 from wsgiref import types as wsgi
 
 from oslo_config import cfg
@@ -27,6 +30,7 @@ class Metadata:
 
     name = 'metadata'
     collectors = ()
+    exporters: Mapping[str, typing.Any] = types.MappingProxyType({})
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         limits = transactions.limits(conf)

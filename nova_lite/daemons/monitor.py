@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
+import types
 import typing
 
 from oslo_config import cfg
@@ -17,11 +18,15 @@ THREADS = 4
 
 
 class Service(typing.NamedTuple):
-    """An HTTP service with its health checks and collectors; see lifetime.Daemon.watch."""
+    """An HTTP service with its health checks and collectors; see lifetime.Daemon.watch.
+
+    exporters: of hosts, which HTTP services do not have
+    """
 
     name: str
     checks: Mapping[str, health.Check]
     collectors: Iterable[typing.Any] = ()
+    exporters: Mapping[str, typing.Any] = types.MappingProxyType({})
 
 
 def serve(

@@ -101,6 +101,18 @@ class HowToTest(testtools.TestCase):
         )
         self.verify()
 
+    def test_usage(self):
+        profile = str(howto.PAGES / 'usage' / 'busy.yaml')
+        self.up('--cells', '1', '--hosts', '2', '--profile', profile)
+        printed = self.play('usage/scrape.sh')
+        names = dict(re.findall(r'info\{domain="([^"]+)".*instance_name="([^"]+)"', printed))
+        times = dict(re.findall(r'cpu_time_seconds_total\{domain="([^"]+)"\} (\S+)', printed))
+        used = {names[domain]: float(seconds) for domain, seconds in times.items()}
+        self.assertAlmostEqual(1800, used['busy-1'], delta=60)
+        self.assertAlmostEqual(90, used['idle-1'], delta=5)
+        self.assertIn('cpu_details', printed)
+        self.verify()
+
     def try_options(self):
         directory = self.useFixture(fixtures.TempDir()).path
         packed = os.path.join(directory, 'packed')

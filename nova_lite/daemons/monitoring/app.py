@@ -1,5 +1,6 @@
 """GET /healthcheck and GET /metrics of one daemon, or of several in one process.
 
+GET /libvirt?host=HOST has the metrics of the guests of a simulated host, as an exporter has them.
 Also GET /healthcheck of an API on its own port, for load balancers.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 import http
 import json
 import typing
+import urllib.parse
 
 import prometheus_client
 
@@ -20,6 +22,7 @@ HEALTHCHECK = '/healthcheck'
 
 Environ: typing.TypeAlias = dict[str, typing.Any]
 Start: typing.TypeAlias = Callable[..., typing.Any]
+Query: typing.TypeAlias = Mapping[str, list[str]]
 Page: typing.TypeAlias = tuple[http.HTTPStatus, str, typing.Any]
 
 
@@ -35,6 +38,9 @@ class Daemon(typing.Protocol):
     @property
     def collectors(self) -> Iterable[typing.Any]: ...
 
+    @property
+    def exporters(self) -> Mapping[str, typing.Any]: ...
+
 
 class Monitoring:
     """The WSGI application.
@@ -46,7 +52,11 @@ class Monitoring:
     def __init__(self, daemons: Collection[Daemon]) -> None:
         self._daemons = daemons
         self._healths: dict[str, tuple[Daemon, health.Health]] = {}
-        self._pages = {HEALTHCHECK: self._healthcheck, '/metrics': self._metrics}
+        self._pages = {
+            HEALTHCHECK: self._healthcheck,
+            '/metrics': self._metrics,
+            '/libvirt': self._libvirt,
+        }
 
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
         page = self._pages.get(environ.get('PATH_INFO', '').rstrip('/'))
@@ -56,10 +66,10 @@ class Monitoring:
         elif environ['REQUEST_METHOD'] not in ('GET', 'HEAD'):
             status, kind, body = http.HTTPStatus.METHOD_NOT_ALLOWED, JSON, {'allowed': ['GET']}
         else:
-            status, kind, body = page()
+            status, kind, body = page(urllib.parse.parse_qs(environ.get('QUERY_STRING', '')))
         return _answer(environ, start_response, status=status, kind=kind, body=body)
 
-    def _healthcheck(self) -> Page:
+    def _healthcheck(self, _query: Query) -> Page:
         reports = [self._health(daemon).report() for daemon in list(self._daemons)]
         healthy = all(well for well, _report in reports)
         daemons = [report for _well, report in reports]
@@ -72,13 +82,25 @@ class Monitoring:
             self._healths[daemon.name] = kept
         return kept[1]
 
-    def _metrics(self) -> Page:
+    def _metrics(self, _query: Query) -> Page:
         registry = prometheus_client.CollectorRegistry()
         for daemon in list(self._daemons):
             for collector in daemon.collectors:
                 registry.register(collector)
         text = prometheus_client.generate_latest(prometheus_client.REGISTRY)
         text += prometheus_client.generate_latest(registry)
+        return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
+
+    def _libvirt(self, query: Query) -> Page:
+        exporters: dict[str, typing.Any] = {}
+        for daemon in list(self._daemons):
+            exporters |= daemon.exporters
+        wanted = query.get('host', [])
+        if len(wanted) != 1 or wanted[0] not in exporters:
+            return http.HTTPStatus.NOT_FOUND, JSON, {'hosts': sorted(exporters)}
+        registry = prometheus_client.CollectorRegistry(auto_describe=False)
+        registry.register(exporters[wanted[0]])
+        text = prometheus_client.generate_latest(registry)
         return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
 
 

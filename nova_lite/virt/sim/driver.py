@@ -161,7 +161,9 @@ class SimDriver:
 
     def get_diagnostics(self, node: str, guest: str) -> model.Json:
         kind = self.profile.behaviour(node).hypervisor['type']
-        return facts.diagnostics(self.get_guest(node, guest), kind, self._store.now())
+        found = self.get_guest(node, guest)
+        used = self.profile.usage(node, found.spec)
+        return facts.diagnostics(found, kind, self._store.now(), used)
 
     def _row(self, node: str, guest: str) -> sqlite3.Row:
         self._check(node)

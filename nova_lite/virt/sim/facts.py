@@ -15,14 +15,13 @@ import os_resource_classes as orc
 from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import rules
+from nova_lite.virt.sim import usage
 
 CHUNK = 65536
 VM_MODE = 'hvm'
-# Rates at which a running guest's counters grow, per second.
-CPU_SHARE = 0.05
-READ_BYTES, WRITE_BYTES, REQUEST_BYTES = 4096, 8192, 4096
+# The bytes of a request to a disk, and of a packet.
+REQUEST_BYTES, PACKET_BYTES = 4096, 100
 _STATES = {states.PowerState.NOSTATE: 'pending'}
-RX_BYTES, TX_BYTES, PACKET_BYTES = 600, 300, 100
 
 
 T = typing.TypeVar('T')
@@ -195,61 +194,65 @@ def console_output(guest: model.Guest, rescue_image: str | None, now: float) -> 
     return lines
 
 
-def diagnostics(guest: model.Guest, hypervisor_type: str, now: float) -> model.Json:
+def diagnostics(
+    guest: model.Guest, hypervisor_type: str, now: float, used: usage.Usage = usage.DEFAULT
+) -> model.Json:
     """Return the guest's counters, in the form the API shows since 2.48.
 
     That form admits a few drivers only; this one poses as the most common.
     """
-    seconds = max(0, int(now - guest.started_at)) if guest.started_at is not None else 0
+    started = now if guest.started_at is None else min(guest.started_at, now)
     spec = guest.spec
     kinds = [device.kind for device in spec.devices]
     num_disks = kinds.count(model.DeviceKind.VOLUME) + (1 if spec.image_id else 0)
     nics = [device for device in spec.devices if device.kind is model.DeviceKind.INTERFACE]
     running = guest.power_state is states.PowerState.RUNNING
+    share = used.memory.at(started, now) if running else 0
     return {
         'state': _STATES.get(guest.power_state, guest.power_state.name.lower()),
         'driver': 'libvirt',
         'hypervisor': hypervisor_type.lower(),
         'hypervisor_os': 'linux',
-        'uptime': seconds,
+        'uptime': int(now - started),
         'config_drive': spec.config_drive,
         'num_cpus': spec.vcpus,
         'num_disks': num_disks,
         'num_nics': len(nics),
-        'memory_details': {
-            'maximum': spec.memory_mb,
-            'used': spec.memory_mb // 2 if running else 0,
-        },
+        'memory_details': {'maximum': spec.memory_mb, 'used': int(spec.memory_mb * share)},
         'cpu_details': [
             {
                 'id': index,
-                'time': int(seconds * CPU_SHARE * 1e9),
-                'utilisation': int(CPU_SHARE * 100) if running else 0,
+                'time': int(used.cpu.total(started, now) * 1e9),
+                'utilisation': int(used.cpu.at(started, now) * 100) if running else 0,
             }
             for index in range(spec.vcpus)
         ],
-        'disk_details': [_disk(seconds) for _index in range(num_disks)],
-        'nic_details': [_nic(device, seconds) for device in nics],
+        'disk_details': [_disk(used, started, now) for _index in range(num_disks)],
+        'nic_details': [_nic(device, used, started, now) for device in nics],
     }
 
 
-def _disk(seconds: int) -> model.Json:
+def _disk(used: usage.Usage, started: float, now: float) -> model.Json:
+    read = int(used.read_bytes_s.total(started, now))
+    written = int(used.write_bytes_s.total(started, now))
     return {
-        'read_bytes': seconds * READ_BYTES,
-        'read_requests': seconds * READ_BYTES // REQUEST_BYTES,
-        'write_bytes': seconds * WRITE_BYTES,
-        'write_requests': seconds * WRITE_BYTES // REQUEST_BYTES,
+        'read_bytes': read,
+        'read_requests': read // REQUEST_BYTES,
+        'write_bytes': written,
+        'write_requests': written // REQUEST_BYTES,
         'errors_count': 0,
     }
 
 
-def _nic(device: model.Device, seconds: int) -> model.Json:
+def _nic(device: model.Device, used: usage.Usage, started: float, now: float) -> model.Json:
+    received = int(used.rx_bytes_s.total(started, now))
+    sent = int(used.tx_bytes_s.total(started, now))
     return {
         'mac_address': device.data.get('mac_address'),
-        'rx_octets': seconds * RX_BYTES,
-        'rx_packets': seconds * RX_BYTES // PACKET_BYTES,
-        'tx_octets': seconds * TX_BYTES,
-        'tx_packets': seconds * TX_BYTES // PACKET_BYTES,
+        'rx_octets': received,
+        'rx_packets': received // PACKET_BYTES,
+        'tx_octets': sent,
+        'tx_packets': sent // PACKET_BYTES,
         'rx_drop': 0,
         'rx_errors': 0,
         'rx_rate': None,

@@ -25,6 +25,7 @@ from nova_lite.virt.sim import pci_devices
 from nova_lite.virt.sim import port_rules
 from nova_lite.virt.sim import rules
 from nova_lite.virt.sim import strict_yaml
+from nova_lite.virt.sim import usage
 
 ProfileError = strict_yaml.ProfileError
 
@@ -71,6 +72,8 @@ HOST_KEYS = (
     'live_migration',
     'delays',
 )
+
+GUEST_KEYS = ('live_migration', 'usage')
 
 
 # ---- loading --------------------------------------------------------------
@@ -186,8 +189,13 @@ def _host_rule(item: strict_yaml.Reader) -> rules.HostRule:
 
 
 def _guest_rule(item: strict_yaml.Reader) -> rules.GuestRule:
-    item.mapping(required=('match', 'live_migration'))
-    return rules.GuestRule(_match(item.at('match')), _live_migration(item.at('live_migration')))
+    item.mapping(required=('match',), optional=GUEST_KEYS)
+    item.expect(any(map(item.has, GUEST_KEYS)), f'lacks one of: {", ".join(GUEST_KEYS)}')
+    return rules.GuestRule(
+        _match(item.at('match')),
+        _live_migration(item.at('live_migration')) if item.has('live_migration') else {},
+        usage.read(item.at('usage')) if item.has('usage') else {},
+    )
 
 
 def _failure_rule(item: strict_yaml.Reader) -> rules.FailureRule:

@@ -16,6 +16,7 @@ from nova_lite.virt import pci as devices
 from nova_lite.virt import topology
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import port_rules
+from nova_lite.virt.sim import usage
 
 VERBS = tuple(str(verb) for verb in model.Verb)
 # The capacity that NUMA nodes have.
@@ -101,6 +102,7 @@ class HostRule:
 class GuestRule:
     match: Match
     live_migration: model.Json
+    used: Mapping[str, usage.Curve] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -181,6 +183,14 @@ class Profile:
             if rule.match.fits(node, spec):
                 found.update(rule.live_migration)
         return found
+
+    def usage(self, node: str, spec: model.GuestSpec) -> usage.Usage:
+        """Return what a guest on a node uses."""
+        found: dict[str, usage.Curve] = {}
+        for rule in self.guests:
+            if rule.used and rule.match.fits(node, spec):
+                found.update(rule.used)
+        return usage.Usage(**found)
 
 
 def _merge(layers: Iterable[model.Json]) -> Behaviour:

@@ -7,6 +7,7 @@ import textwrap
 import testtools
 
 from nova_lite.virt.sim import profile
+from nova_lite.virt.sim import usage
 
 TOP = pathlib.Path(__file__).parents[4]
 GUIDE = TOP / 'doc/source/admin/simulated-hosts.rst'
@@ -19,7 +20,7 @@ class GuideTests(testtools.TestCase):
 
     def test_examples_load(self):
         blocks = re.findall(r'code-block:: yaml\n\n((?:    .*\n|\n)+)', self.text)
-        self.assertEqual(9, len(blocks))
+        self.assertEqual(10, len(blocks))
         for block in blocks:
             profile.parse(textwrap.dedent(block)).behaviour('cell2-host1')
 
@@ -36,3 +37,4 @@ class GuideTests(testtools.TestCase):
         self.assertEqual(set(), {*profile.VERBS, *profile.HOST_KEYS} - named)
         for key in profile.LIVE_MIGRATION:
             self.assertIn(f'{key}:', self.text)
+        self.assertEqual(set(), {*usage.KEYS, *profile.GUEST_KEYS} - named)

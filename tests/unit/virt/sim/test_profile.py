@@ -166,7 +166,7 @@ REFUSED = (
         'failures: [{verb: spawn, match: {metadata: {1: a}}}]',
         'failures[0].match.metadata: key 1 must be a string',
     ),
-    ('guests: [{match: {}}]', "guests[0]: lacks 'live_migration'"),
+    ('guests: [{match: {}}]', 'guests[0]: lacks one of: live_migration, usage'),
 )
 
 
