@@ -132,11 +132,16 @@ class Placement:
         return self._claimed(outcome, consumer)
 
     def claim_all(
-        self, ctxt: session.Ctxt, claims: Iterable[tuple[Consumer, offers.AllocationRequest]]
+        self,
+        ctxt: session.Ctxt,
+        claims: Iterable[tuple[Consumer, offers.AllocationRequest]],
+        *,
+        repair: bool = True,
     ) -> bool:
         """Claim for several consumers without allocations, or for none of them.
 
         claims: pairs of a Consumer and an allocation request
+        repair: look after consumers for which a former try has claimed already, in part or whole
         Returns False and raises AllocationConflict as `claim`.
         """
         claims = list(claims)
@@ -147,7 +152,7 @@ class Placement:
             for consumer, request in claims
         }
         outcome = self._write(ctxt, 'POST', '/allocations', body)
-        if outcome is Outcome.STALE:
+        if outcome is Outcome.STALE and repair:
             empty = [
                 consumer
                 for consumer, request in claims

@@ -17,6 +17,7 @@ from nova_lite.clients import placement as placements
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import joined_claims
 from nova_lite.scheduler import scheduling_request
 
 LOG = log.getLogger(__name__)
@@ -25,6 +26,7 @@ LOG = log.getLogger(__name__)
 class Claims:
     """The claims of one request.
 
+    joined: joined_claims.JoinedClaims, for servers that have no allocations
     states: host_states.HostStates, which concurrent decisions read
     beside: providers on which the servers may have allocations already
     """
@@ -32,6 +34,7 @@ class Claims:
     def __init__(
         self,
         placement: placements.Placement,
+        joined: joined_claims.JoinedClaims,
         states: host_states.HostStates,
         ctxt: context.RequestContext,
         *,
@@ -39,7 +42,8 @@ class Claims:
         candidates: candidates.Candidates,
         beside: collections.abc.Collection[str] = (),
     ) -> None:
-        self.placement, self.states, self.ctxt = placement, states, ctxt
+        self.placement, self.joined = placement, joined
+        self.states, self.ctxt = states, ctxt
         self.request, self.candidates, self.beside = request, candidates, beside
         self._held: dict[str, offers.AllocationRequest] = {}
         self._planned: dict[str, offers.AllocationRequest] = {}
@@ -53,7 +57,16 @@ class Claims:
         if not self.candidates.take(wanted):
             return False
         self._place(uuid, host)
-        had = self.placement.claim(
+        if self._claim(uuid, wanted):
+            self._held[uuid] = wanted
+            return True
+        self._withdraw(uuid)
+        return False
+
+    def _claim(self, uuid: str, wanted: offers.AllocationRequest) -> bool:
+        if self.request.spec.current_cell is None and self.ctxt.guard is None:
+            return self.joined.claim(self.ctxt, self._consumer(uuid), wanted)
+        return self.placement.claim(
             self.ctxt,
             self._consumer(uuid),
             wanted,
@@ -62,11 +75,6 @@ class Claims:
             free=True,
             beside=self.beside,
         )
-        if had:
-            self._held[uuid] = wanted
-        else:
-            self._withdraw(uuid)
-        return had
 
     def plan(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> bool:
         """Plan the claim for one server by the candidates of placement, for `carry_out`.

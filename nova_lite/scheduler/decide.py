@@ -26,6 +26,7 @@ from nova_lite.scheduler import features
 from nova_lite.scheduler import groups
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import joined_claims
 from nova_lite.scheduler import query
 from nova_lite.scheduler import request_filters
 from nova_lite.scheduler import scheduling_request
@@ -42,12 +43,14 @@ NOT_ENOUGH = 'There are not enough hosts available.'
 class World(typing.NamedTuple):
     """The databases and clients that decisions use; created once by the manager.
 
+    joined: claims for new servers, those that wait together as one request
     segment_aggregates: see request_filters.Deployment
     """
 
     conf: cfg.ConfigOpts
     cells: deployment.Cells
     placement: placements.Placement
+    joined: joined_claims.JoinedClaims
     states: host_states.HostStates
     source: candidates.Source
     rules: select.Rules
@@ -192,6 +195,7 @@ class Decision:
         world = self.world
         held = allocation_claims.Claims(
             world.placement,
+            world.joined,
             world.states,
             self.ctxt,
             request=self.request,

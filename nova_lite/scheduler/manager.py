@@ -28,6 +28,7 @@ from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import filters
 from nova_lite.scheduler import host_states
+from nova_lite.scheduler import joined_claims
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import segments
 from nova_lite.scheduler import select
@@ -64,6 +65,7 @@ class SchedulerManager:
             conf=conf,
             cells=cells,
             placement=placement,
+            joined=joined_claims.JoinedClaims(placement),
             states=host_states.HostStates(conf, cells),
             source=candidates.Source(placement, conf.scheduler.candidates_reuse_s),
             rules=rules(conf),

@@ -25,6 +25,7 @@ from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
+from nova_lite.scheduler import joined_claims
 from nova_lite.scheduler import manager
 from nova_lite.scheduler import segments
 
@@ -146,6 +147,7 @@ def world(
         conf=conf,
         cells=cells,
         placement=placement,
+        joined=joined_claims.JoinedClaims(placement),
         states=states,
         source=source,
         rules=manager.rules(conf),

@@ -1,17 +1,18 @@
 """Whole requests, over two cells and the real placement."""
 
 import collections
+import functools
 import inspect
 import json
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite.clients import auth
-from nova_lite.clients import placement as client
+from nova_lite.clients import placement
 from nova_lite.db.api import stamps
 from nova_lite.lab import memory_broker
 from nova_lite.rpc import transport
 from nova_lite.rpc.methods import scheduler as scheduler_rpc
+from tests.fixtures import combining
 from tests.fixtures import counting
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
@@ -200,7 +201,7 @@ class BatchTest(cloud.ManagerTestCase):
         self.decide()  # so that an answer is kept, which the following makes untrue
         self.placement.claim(
             self.ctxt,
-            client.Consumer(runtime.new_uuid(), 'wonderland', 'alice'),
+            placement.Consumer(runtime.new_uuid(), 'wonderland', 'alice'),
             {'allocations': {host: {'resources': {'VCPU': 2}}}},
         )
         self.assertEqual({'b': 3}, collections.Counter(self.chosen(count=3)))
@@ -280,30 +281,44 @@ class ChangesTest(cloud.ManagerTestCase):
         self.assertEqual(['c'], self.chosen(spec))
 
 
-class SlowPlacement(client.Placement):
-    """Lets a test look while claims are under way."""
+class TogetherTest(cloud.ManagerTestCase):
+    """Decisions whose claims wait for placement at the same time."""
 
-    def __init__(self, credentials):
-        super().__init__(credentials)
-        self.asked, self.go_on = runtime.SimpleQueue(), runtime.Event()
-
-    def claim(self, ctxt, consumer, request, **options):
-        self.asked.put(consumer.uuid)
-        self.go_on.wait(60)
-        return super().claim(ctxt, consumer, request, **options)
-
-
-class ConcurrencyTest(cloud.ManagerTestCase):
-    def test_a_claim_under_way_counts_for_others(self):
+    def setUp(self):
+        super().setUp()
         for name in 'abc':
             self.add_host(name)
-        self.placement = SlowPlacement(auth.Credentials(self.conf))
-        self.start()
-        found, threads = [], []
-        for _ in range(3):
-            threads.append(runtime.spawn(lambda: found.extend(self.chosen())))
-            self.placement.asked.get(timeout=60)
-        self.placement.go_on.set()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(set('abc'), set(found))
+        self.add_host('other', vcpus=1)
+        self.decide()
+        self.asked()
+
+    def together(self, *uuids):
+        """Return the hosts of servers, or the errors."""
+
+        def choose(uuid):
+            ((chosen, *_alternates),) = self.scheduler.select_destinations(
+                self.ctxt, base.make_spec(), [uuid]
+            )
+            return chosen.service_host
+
+        calls = [functools.partial(choose, uuid) for uuid in uuids]
+        return combining.together(self.scheduler.world.joined._combiner, calls)
+
+    def test_one_request_claims_for_all(self):
+        """A claim under way counts for the decisions that follow."""
+        found = self.together(*(runtime.new_uuid() for _ in range(3)))
+        self.assertEqual(3, len(set(found)))
+        self.assertEqual(['POST /allocations'], self.asked())
+
+    def test_one_that_is_refused_takes_no_other_with_it(self):
+        """Another process has claimed for one of the servers, so placement refuses all three."""
+        uuids = [runtime.new_uuid() for _ in range(3)]
+        self.placement.claim(
+            self.ctxt,
+            placement.Consumer(uuids[1], 'wonderland', 'alice'),
+            {'allocations': {base.uuid_of('other'): {'resources': {'VCPU': 1}}}},
+            new=True,
+        )
+        first, second, third = self.together(*uuids)
+        self.assertIsInstance(second, exception.AllocationConflict)
+        self.assertEqual(2, len({first, third} & set('abc')))
