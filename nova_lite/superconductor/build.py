@@ -14,7 +14,6 @@ import typing
 
 from oslo_db import exception as db_exception
 from oslo_log import log
-import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import context
@@ -26,11 +25,8 @@ from nova_lite.db.api import build_requests
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
-from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
-from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
-from nova_lite.db.cell import instances
 from nova_lite.lifecycle import group_policies
 from nova_lite.lifecycle import requests
 from nova_lite.moves import world as worlds
@@ -38,6 +34,7 @@ from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.rpc.methods import compute as compute_rpc
+from nova_lite.superconductor import build_writes
 from nova_lite.superconductor import bury
 from nova_lite.superconductor import silent_hosts
 
@@ -45,8 +42,6 @@ LOG = log.getLogger(__name__)
 
 # {server uuid: [Selection of its host, and of the alternates]}
 Chosen: typing.TypeAlias = dict[str, list[selection.Selection]]
-# The row and the block devices of a server.
-Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
 
 # Errors after which a later sweep tries again: another process holds the claim, or placement
 # was too busy.
@@ -55,11 +50,18 @@ CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
 GENERATIONS = 8
 
 
+class World(worlds.World, typing.Protocol):
+    """The World of sagas. builds: writes builds, those that wait together in one transaction"""
+
+    @property
+    def builds(self) -> build_writes.JoinedWrites: ...
+
+
 class Build:
     """One attempt at a batch of servers that were asked for together."""
 
     def __init__(
-        self, world: worlds.World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
+        self, world: World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
     ) -> None:
         self.world, self.ctxt = world, ctxt
         self.requests = {request.instance_uuid: request for request in accepted}
@@ -171,7 +173,7 @@ class Build:
 
     def _build_in(self, cell: deployment.Cell, chosen: Chosen) -> None:
         try:
-            created = cell.db.write(self._create_records, chosen)
+            created = self._create_records(cell, chosen)
         except db_exception.DBDuplicateEntry:
             LOG.warning(
                 'Servers %s are already in cell %s: another super-conductor builds them',
@@ -190,7 +192,7 @@ class Build:
                 self._lost(uuid, cell, 'another super-conductor reserved the cell for it')
                 continue
             try:
-                self.world.api_db.write(self._map, uuid, cell.id, choice[0].service_host)
+                self._map(uuid, cell.id, choice[0].service_host)
             except exception.StateChanged as error:
                 self._lost(uuid, cell, error)
                 continue
@@ -236,45 +238,18 @@ class Build:
             LOG.warning('Rescheduling the build of %s: %s', list(again), reason)
             self.world.api_db.write(build_requests.expire, again)
 
-    def _create_records(self, connection: sa.Connection, chosen: Chosen) -> dict[str, Created]:
-        """Write the records of the servers to a cell. Return {uuid: (row, devices)}.
+    def _create_records(
+        self, cell: deployment.Cell, chosen: Chosen
+    ) -> dict[str, build_writes.Created]:
+        entries = [
+            build_writes.Entry(self.ctxt, self.requests[uuid], choice)
+            for uuid, choice in chosen.items()
+        ]
+        return self.world.builds.create(cell, entries)
 
-        Servers are omitted if a newer attempt has cleared the cell.
-        """
-        for uuid, choice in chosen.items():
-            request = self.requests[uuid]
-            instances.create(
-                connection,
-                [
-                    requests.record_of(
-                        request,
-                        host=choice[0].service_host,
-                        node=choice[0].nodename,
-                        availability_zone=choice[0].availability_zone,
-                        build=requests.build_arguments(self.ctxt, request, choice),
-                    )
-                ],
-            )
-            actions.start(connection, self.ctxt, uuid, 'create')
-            children.create_block_devices(connection, request.block_devices)
-            children.create_tags(connection, uuid, request.tags)
-        for uuid in attempts.overtaken(connection, self._epochs(chosen)):
-            instances.purge(connection, uuid)
-        found = instances.of(connection, chosen)
-        devices = children.block_devices(connection, chosen)
-        return {row.uuid: (row, devices.get(row.uuid, [])) for row in found}
-
-    def _map(
-        self, connection: sa.Connection, uuid: str, cell_id: int, host: str | None = None
-    ) -> None:
-        """Map the server to the cell and delete its build request: the pivot.
-
-        host: which is about to build the server, and has to be mapped to the cell
-        """
-        build_requests.drop(connection, uuid, self.requests[uuid].epoch)
-        instance_mappings.place(connection, uuid, cell_id)
-        if host is not None:
-            host_mappings.hold(connection, host, cell_id)
+    def _map(self, uuid: str, cell_id: int, host: str | None = None) -> None:
+        place = build_writes.Place(uuid, self.requests[uuid].epoch, cell_id, host)
+        self.world.builds.place(place)
 
     def _lost(self, uuid: str, cell: deployment.Cell, reason: object) -> None:
         """Handle a lost pivot: the server was deleted, or another builder has taken it over."""
@@ -291,7 +266,10 @@ class Build:
             self.world.placement.delete_allocations(self.ctxt, uuid, force=True)
 
     def _cast(
-        self, compute: compute_rpc.ComputeAPI, created: Created, choice: list[selection.Selection]
+        self,
+        compute: compute_rpc.ComputeAPI,
+        created: build_writes.Created,
+        choice: list[selection.Selection],
     ) -> None:
         row, devices = created
         requests.send(
@@ -326,7 +304,7 @@ class Build:
                 continue
             LOG.info('Server %s is already being built in cell %s', uuid, cell.name)
             try:
-                self.world.api_db.write(self._map, uuid, cell.id)
+                self._map(uuid, cell.id)
             except exception.StateChanged as error:
                 self._lost(uuid, cell, error)
             del self.requests[uuid]

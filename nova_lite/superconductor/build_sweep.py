@@ -15,7 +15,6 @@ from nova_lite import runtime
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.lifecycle import requests
-from nova_lite.moves import world as worlds
 from nova_lite.runtime import workers
 from nova_lite.saga import retries
 from nova_lite.superconductor import build
@@ -31,7 +30,7 @@ THREADS, WAIT_S = 4, 20
 class BuildSweep:
     """The periodic search of the super-conductor. world: see `manager.World`"""
 
-    def __init__(self, world: worlds.World) -> None:
+    def __init__(self, world: build.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
         self._threads = workers.Executor(THREADS)
         self._running: list[runtime.Future[None]] = []

@@ -35,6 +35,7 @@ from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.superconductor import build
 from nova_lite.superconductor import build_sweep
+from nova_lite.superconductor import build_writes
 from nova_lite.superconductor.audits import auto_confirm
 from nova_lite.superconductor.audits import auto_offload
 from nova_lite.superconductor.audits import disposals
@@ -59,6 +60,7 @@ class World:
     clients: object with the attributes placement, image, network, volume and share
     engine: the saga engine; None until it is created
     notices: notify.watch.Notices, for notifications without a record; or None
+    builds: writes the builds of this process
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class World:
         self.image, self.network, self.volume = clients.image, clients.network, clients.volume
         self.share = clients.share
         self.engine: engine.Engine | None = None
+        self.builds = build_writes.JoinedWrites(api_db)
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """Return a client of the computes of a cell."""

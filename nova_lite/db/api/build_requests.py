@@ -140,15 +140,17 @@ def every(connection: sa.Connection, project_id: str | None = None) -> Sequence[
     return rows.every(connection, TABLE, order_by=_NEWEST_FIRST, **where)
 
 
-def drop(connection: sa.Connection, uuid: str, epoch: int) -> None:
-    """Remove a build request that this epoch owns.
+def drop(connection: sa.Connection, epoch_of: Mapping[str, int]) -> None:
+    """Remove build requests that these epochs own. epoch_of: {server's uuid: epoch}
 
-    Raises StateChanged if the user deleted it or another owner took over.
+    Raises StateChanged if the user deleted one of them or another owner took over.
     """
-    if not rows.delete(connection, TABLE, instance_uuid=uuid, epoch=epoch):
-        raise exception.StateChanged(
-            what='Build request', key=uuid, detail=f'no row with epoch {epoch}'
-        )
+    for epoch in dict.fromkeys(epoch_of.values()):
+        uuids = [uuid for uuid, own in epoch_of.items() if own == epoch]
+        if rows.delete(connection, TABLE, instance_uuid=uuids, epoch=epoch) != len(uuids):
+            raise exception.StateChanged(
+                what='Build request', key=', '.join(uuids), detail=f'no row with epoch {epoch}'
+            )
 
 
 def withdraw(connection: sa.Connection, uuid: str, lease_s: float) -> rows.Row | None:

@@ -11,9 +11,17 @@ from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import models
+from nova_lite.dialects import execute
+from nova_lite.dialects import writing
 
 TABLE = models.HostMapping.__table__
 _ONE_OF_CELL = sa.select(TABLE.c.id).where(TABLE.c.cell_id == sa.bindparam('cell_id')).limit(1)
+_KEPT = writing.locking(
+    sa.select(TABLE.c.host).where(
+        TABLE.c.host.in_(sa.bindparam('hosts')), TABLE.c.cell_id == sa.bindparam('cell_id')
+    ),
+    shared=True,
+)
 _KNOWN = sa.select(TABLE.c.host).where(TABLE.c.host.in_(sa.bindparam('hosts')))
 
 
@@ -35,6 +43,15 @@ def hold(connection: sa.Connection, host: str, cell_id: int) -> None:
     """Keep a host mapped to a cell until the transaction ends. Raise HostMappingNotFound."""
     if rows.share(connection, TABLE, host=host, cell_id=cell_id) is None:
         raise exception.HostMappingNotFound(host=host)
+
+
+def hold_all(connection: sa.Connection, hosts: Collection[str], cell_id: int) -> None:
+    """Keep hosts mapped to a cell until the transaction ends. Raise HostMappingNotFound."""
+    given = {'hosts': execute.filled(hosts), 'cell_id': cell_id}
+    kept = set(execute.values(connection, _KEPT, given))
+    for host in hosts:
+        if host not in kept:
+            raise exception.HostMappingNotFound(host=host)
 
 
 def every(connection: sa.Connection, cell_id: int | None = None) -> Sequence[rows.Row]:

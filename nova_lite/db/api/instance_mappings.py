@@ -96,20 +96,20 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     return rows.every(connection, TABLE, instance_uuid=list(uuids))
 
 
-def place(connection: sa.Connection, uuid: str, cell_id: int) -> None:
-    """Map the server to a cell.
+def place(connection: sa.Connection, uuid: str | list[str], cell_id: int) -> None:
+    """Map a server, or several, to a cell. uuid: one server's or several
 
-    Raise StateChanged if it is in a cell already, CellMappingNotFound if the cell was deleted.
+    Raise StateChanged if one is in a cell already, CellMappingNotFound if the cell was deleted.
     """
     cell_mappings.hold(connection, cell_id)
-    rows.swap(
-        connection,
-        TABLE,
-        {'instance_uuid': uuid},
-        {'cell_id': cell_id},
-        expected={'cell_id': (None,)},
-        what='Instance mapping',
-    )
+    uuids = [uuid] if isinstance(uuid, str) else uuid
+    values = {'cell_id': cell_id}
+    if rows.change(connection, TABLE, values, instance_uuid=uuids, cell_id=None) != len(uuids):
+        raise exception.StateChanged(
+            what='Instance mapping',
+            key=', '.join(uuids),
+            detail='it is in a cell or does not exist',
+        )
 
 
 def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: int) -> None:

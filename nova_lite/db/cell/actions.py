@@ -51,23 +51,34 @@ def start(
     message: str | None = None,
 ) -> int:
     """Record that the request of `ctxt` is an `action`. Return the action's id."""
+    values = {**_new(connection, ctxt, uuid, action), 'message': message}
+    return rows.insert_returning_id(connection, ACTIONS, values)
+
+
+def start_each(
+    connection: sa.Connection, servers: Iterable[tuple[context.RequestContext, str]], action: str
+) -> None:
+    """Record that requests are an `action`. servers: pairs of a context and a server's uuid"""
+    values = [_new(connection, ctxt, uuid, action) for ctxt, uuid in servers]
+    rows.insert(connection, ACTIONS, values)
+
+
+def _new(
+    connection: sa.Connection, ctxt: context.RequestContext, uuid: str, action: str
+) -> dict[str, typing.Any]:
+    """Note a new action, and return its columns."""
     now = runtime.naive_now()
     notes.add(connection, 'action', uuid=uuid, request_id=ctxt.request_id, action=action)
     known.of(connection).pop((uuid, ctxt.request_id), None)
-    return rows.insert_returning_id(
-        connection,
-        ACTIONS,
-        {
-            'action': action,
-            'instance_uuid': uuid,
-            'request_id': ctxt.request_id,
-            'user_id': ctxt.user_id,
-            'project_id': ctxt.project_id,
-            'start_time': now,
-            'updated_at': now,
-            'message': message,
-        },
-    )
+    return {
+        'action': action,
+        'instance_uuid': uuid,
+        'request_id': ctxt.request_id,
+        'user_id': ctxt.user_id,
+        'project_id': ctxt.project_id,
+        'start_time': now,
+        'updated_at': now,
+    }
 
 
 def get(connection: sa.Connection, uuid: str, request_id: str) -> rows.Row:
@@ -294,20 +305,9 @@ def record_event(
     _note(connection, uuid, request_id, event, host=host)
     _note_end(connection, uuid, request_id, event, host=host, error=error)
     now = runtime.naive_now()
-    rows.insert(
-        connection,
-        EVENTS,
-        {
-            'action_id': action_id,
-            'event': event,
-            'host': host,
-            'start_time': started_at or now,
-            'finish_time': now,
-            'updated_at': now,
-            'details': error,
-            'result': 'Success' if error is None else 'Error',
-        },
-    )
+    event_of = {'action_id': action_id, 'event': event, 'host': host}
+    outcome = {'start_time': started_at or now, **_outcome(now, error, None)}
+    rows.insert(connection, EVENTS, {**event_of, **outcome})
     _end(connection, action_id, now, error)
 
 

@@ -9,7 +9,13 @@ DEFECTS = (
         'builds-on-unmapped-hosts',
         'a server is built on a host whose mapping is deleted meanwhile',
         'mappings',
-        (('superconductor/build.py', 'host_mappings.hold(connection, host, cell_id)', 'pass'),),
+        (
+            (
+                'superconductor/build_writes.py',
+                'host_mappings.hold_all(connection, list(hosts), cell_id)',
+                'pass',
+            ),
+        ),
     ),
     Defect(
         'servers-of-deleted-cells',
@@ -19,11 +25,11 @@ DEFECTS = (
             ('db/api/instance_mappings.py', 'cell_mappings.hold(connection, cell_id)', 'pass'),
             # The mappings of the hosts of the cell are missed as well.
             (
-                'superconductor/build.py',
-                'host_mappings.hold(connection, host, cell_id)',
+                'superconductor/build_writes.py',
+                'host_mappings.hold_all(connection, list(hosts), cell_id)',
                 'known = host_mappings.cell_mappings.every(connection)\n'
                 '            if any(each.id == cell_id for each in known):\n'
-                '                host_mappings.hold(connection, host, cell_id)',
+                '                host_mappings.hold_all(connection, list(hosts), cell_id)',
             ),
         ),
     ),

@@ -114,7 +114,7 @@ class BuildTest(build_base.BuildTestCase):
 
     def test_killed_after_its_records_were_made(self):
         dead = self.attempt()
-        self.cell('cell1').db.write(dead._create_records, self.chosen())
+        dead._create_records(self.cell('cell1'), self.chosen())
         self.scheduler.host = 'host-2'
         self.take_over().run()
         self.assertEqual((['cell2'], 'cell2', False), self.where())
@@ -123,7 +123,7 @@ class BuildTest(build_base.BuildTestCase):
     def test_what_a_host_has_begun_is_kept(self):
         """The builder died before it mapped the server; its host found the record."""
         dead = self.attempt()
-        self.cell('cell1').db.write(dead._create_records, self.chosen())
+        dead._create_records(self.cell('cell1'), self.chosen())
         self.cell('cell1').db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         self.scheduler.host = 'host-2'
         self.take_over().run()

@@ -144,15 +144,15 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_zombie_killed_after_the_clearing_leaves_no_record(self):
         zombie, other = self.attempt(), self.take_over()
         other._clear_former_attempt()
-        self.assertEqual({}, self.cell('cell1').db.write(zombie._create_records, self.chosen()))
+        self.assertEqual({}, zombie._create_records(self.cell('cell1'), self.chosen()))
         self.assertEqual(([], None, True), self.where())
 
     def test_a_zombie_leaves_the_record_that_took_the_place_of_its_own(self):
         zombie, cell = self.attempt(), self.cell('cell1')
-        cell.db.write(zombie._create_records, self.chosen())
+        zombie._create_records(cell, self.chosen())
         other = self.take_over()
         other._clear_former_attempt()
-        created = cell.db.write(other._create_records, self.chosen())
+        created = other._create_records(cell, self.chosen())
         zombie._lost(self.uuid, cell, 'no row with epoch 0')
         self.assertEqual((['cell1'], None, True), self.where())
         self.assertEqual([self.uuid], list(created))
@@ -160,7 +160,7 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_zombie_leaves_its_own_record_that_a_host_has_begun(self):
         """The one that took over is about to map the server to it."""
         zombie, cell = self.attempt(), self.cell('cell1')
-        cell.db.write(zombie._create_records, self.chosen())
+        zombie._create_records(cell, self.chosen())
         cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         other = self.take_over()
         self.assertEqual(cell, other._find_begun(self.uuid))
@@ -169,7 +169,7 @@ class ZombieTest(build_base.BuildTestCase):
 
     def test_a_zombie_leaves_it_also_before_the_other_looks(self):
         zombie, cell = self.attempt(), self.cell('cell1')
-        cell.db.write(zombie._create_records, self.chosen())
+        zombie._create_records(cell, self.chosen())
         cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         other = self.take_over()
         zombie._lost(self.uuid, cell, 'no row with epoch 0')
@@ -180,7 +180,7 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_build_that_starts_over_leaves_what_a_host_has_begun(self):
         build, cell = self.attempt(), self.cell('cell1')
         chosen = self.chosen()
-        cell.db.write(build._create_records, chosen)
+        build._create_records(cell, chosen)
         cell.db.write(instances.force, self.uuid, {'task_state': 'spawning'})
         self.placement.freed.clear()
         refusal = exception.GroupPolicyViolated(policy='affinity', group='g', host='host-1')
@@ -193,7 +193,7 @@ class ZombieTest(build_base.BuildTestCase):
     def test_a_zombie_that_looks_while_the_server_is_mapped(self):
         """Between its two looks the other maps the server, to another cell."""
         zombie, cell = self.attempt(), self.cell('cell1')
-        cell.db.write(zombie._create_records, self.chosen())
+        zombie._create_records(cell, self.chosen())
         other, test = self.take_over(), self
         test.placement.freed.clear()
 

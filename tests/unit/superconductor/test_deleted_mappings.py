@@ -27,8 +27,8 @@ class DeletedMappingTest(testscenarios.WithScenarios, build_base.BuildTestCase):
         made = self.attempt()
         create = made._create_records
 
-        def create_then_delete(connection, chosen):
-            created = create(connection, chosen)
+        def create_then_delete(cell, chosen):
+            created = create(cell, chosen)
             self.api_db.write(self.delete, cell.id)
             return created
 

@@ -17,7 +17,7 @@ class ScheduledTest(create_base.Case):
         self.request, self.path = request, f'/servers/{request.instance_uuid}'
 
     def place(self, connection, cell_id):
-        build_requests.drop(connection, self.request.instance_uuid, self.request.epoch)
+        build_requests.drop(connection, {self.request.instance_uuid: self.request.epoch})
         instance_mappings.place(connection, self.request.instance_uuid, cell_id)
 
     def build(self):
