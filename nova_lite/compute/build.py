@@ -100,7 +100,7 @@ class Build:
     def _start(self) -> guest_work.Work[str | bool]:
         return (
             yield from guest_work.insist(
-                self._site.conductor.build_started,
+                self._site.reports.build_started,
                 self._ctxt,
                 host=self._host,
                 instance_uuid=self._uuid,
@@ -147,7 +147,7 @@ class Build:
         self._volumes.complete()
         changed = {device.uuid: device for device in (*named, *self._volumes.devices)}
         finished = yield from guest_work.insist(
-            self._site.conductor.build_finished,
+            self._site.reports.build_finished,
             self._ctxt,
             host=self._host,
             instance_uuid=self._uuid,

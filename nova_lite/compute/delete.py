@@ -41,7 +41,7 @@ def delete(
     uuid, node = instance.uuid, site.node_of(host, instance)
     try:
         found = yield from guest_work.insist(
-            site.conductor.delete_started,
+            site.reports.delete_started,
             ctxt,
             host=host,
             instance_uuid=uuid,
@@ -74,7 +74,7 @@ def delete(
         yield from power.fail(site, ctxt, host, uuid, DELETE, error=error, changes=changes)
         return
     yield from guest_work.insist(
-        site.conductor.instance_deleted,
+        site.reports.instance_deleted,
         ctxt,
         host=host,
         instance_uuid=uuid,

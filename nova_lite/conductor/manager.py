@@ -27,6 +27,7 @@ from nova_lite.conductor import late_builds
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import reschedule
+from nova_lite.db import joined
 from nova_lite.db import transactions
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
@@ -46,6 +47,15 @@ T = typing.TypeVar('T')
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
+# {method: its function of a transaction}
+JOINED: dict[str, Callable[..., typing.Any]] = {
+    'build_started': build_reports.start,
+    'build_finished': build_reports.finish,
+    'delete_started': action_reports.start_delete,
+    'instance_deleted': action_reports.end,
+}
+
+
 def _report(
     function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
 ) -> Callable[typing.Concatenate['CellConductor', Ctxt, P], T]:
@@ -56,6 +66,35 @@ def _report(
         return self._write(function, ctxt, *args, **kwargs)
 
     return method
+
+
+def _joined_report(
+    function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
+) -> Callable[typing.Concatenate['CellConductor', Ctxt, P], T]:
+    """Return a method as `_report`. Calls of the method that wait are made in one transaction."""
+
+    @functools.wraps(function)
+    def method(self: 'CellConductor', ctxt: Ctxt, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        found: T = self.joined[function].write(_fenced(function, ctxt, *args, **kwargs))
+        return found
+
+    return method
+
+
+def _fenced(
+    function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
+    ctxt: Ctxt,
+    /,
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> Callable[[sa.Connection], T]:
+    """Return a transaction that is refused if the caller's epoch is old."""
+
+    def fenced(connection: sa.Connection) -> T:
+        fence.check(connection, ctxt)
+        return function(connection, ctxt, *args, **kwargs)
+
+    return fenced
 
 
 class CellConductor:
@@ -75,6 +114,10 @@ class CellConductor:
         clients: client_set.Clients,
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
+        # The transactions of reports that many servers make at the same time.
+        self.joined: dict[Callable[..., typing.Any], joined.JoinedTransactions[typing.Any]] = {
+            function: joined.JoinedTransactions(db) for function in JOINED.values()
+        }
         self._rescheduler = reschedule.Reschedule(
             self._write,
             db.read,
@@ -101,12 +144,7 @@ class CellConductor:
         **kwargs: P.kwargs,
     ) -> T:
         """Make one transaction, which is refused if the caller's epoch is old."""
-
-        def fenced(connection: sa.Connection) -> T:
-            fence.check(connection, ctxt)
-            return function(connection, ctxt, *args, **kwargs)
-
-        return self.db.write(fenced)
+        return self.db.write(_fenced(function, ctxt, *args, **kwargs))
 
     # ---- life -------------------------------------------------------------
 
@@ -201,10 +239,20 @@ class CellConductor:
     def check_epoch(self, ctxt: context.RequestContext) -> None:
         self.db.write(fence.check, ctxt)
 
+    def reports(
+        self, ctxt: context.RequestContext, kind: str, reports: list[methods.Json]
+    ) -> list[typing.Any] | None:
+        return self.joined[JOINED[kind]].write_all(
+            [
+                _fenced(JOINED[kind], Ctxt.from_wire(each['context']), **each['arguments'])
+                for each in reports
+            ]
+        )
+
     # ---- building ---------------------------------------------------------
 
-    build_started = _report(build_reports.start)
-    build_finished = _report(build_reports.finish)
+    build_started = _joined_report(build_reports.start)
+    build_finished = _joined_report(build_reports.finish)
 
     def build_failed(
         self,
@@ -240,8 +288,8 @@ class CellConductor:
     action_started = _report(action_reports.start)
     action_finished = _report(action_reports.finish)
     action_failed = _report(action_reports.fail)
-    delete_started = _report(action_reports.start_delete)
-    instance_deleted = _report(action_reports.end)
+    delete_started = _joined_report(action_reports.start_delete)
+    instance_deleted = _joined_report(action_reports.end)
     update_block_devices = _report(device_reports.change_block_devices)
 
     def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:

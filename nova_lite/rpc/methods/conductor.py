@@ -19,6 +19,8 @@ EPOCH = 6
 HEARTBEAT = 'report_interval'
 # Replies of `build_started` to a host that must build.
 FIRST, AGAIN = 'first', 'again'
+# Methods that many servers call at the same time: see `reports`.
+TOGETHER = ('build_started', 'build_finished', 'delete_started', 'instance_deleted')
 # Key of a changed block device: the attachment that the record must name.
 FORMER = 'former_attachment_id'
 
@@ -157,6 +159,15 @@ class ConductorAPI(rpc.Interface):
     @rpc.call(since='1.0', timeout=EPOCH)
     def check_epoch(self, ctxt: Ctxt) -> None:
         """Record the epoch of the context's saga. Raise StaleEpoch if a newer epoch is known."""
+
+    @rpc.call(since='1.0')
+    def reports(self, ctxt: Ctxt, kind: str, reports: list[Json]) -> list[typing.Any] | None:
+        """Make calls of one method of TOGETHER in one transaction: all of them, or none.
+
+        kind: name of the method; reports: [{'context': that of RequestContext.to_wire,
+            'arguments': {name: value}}, ...]
+        Returns the results in order, or None if one of the calls is refused.
+        """
 
     # ---- building ----
 
