@@ -4,6 +4,7 @@ import functools
 
 from tests.sim.kernel import streams
 from tests.sim.workload import administrators
+from tests.sim.workload import crowds
 from tests.sim.workload import devices
 from tests.sim.workload import ingredients
 from tests.sim.workload import isolation
@@ -374,20 +375,19 @@ FURTHER = {
     'refused': (1, places.SMALL, refused),
     'blackouts': (1, places.CELLS, darkened),
 }
-PINNED = {'pinned': (1, places.CELLS, pinned)}
-ROOTED = {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}
 # Of the seeds of nights with a theme of outsiders, one of so many has one of these, and of the rest
 # one of so many has one of the next. Other seeds keep their themes. The text names the draw.
 LATER = (
     ('further', 5, FURTHER),
-    ('pinned', 6, PINNED),
-    ('boot disks', 12, ROOTED),
+    ('pinned', 6, {'pinned': (1, places.CELLS, pinned)}),
+    ('boot disks', 12, {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}),
     ('states that wait', 12, waits.WAITING),
     ('refused releases', 10, neighbours.RELEASES),
     ('uploads', 10, neighbours.UPLOADS),
     ('unheard', 10, operators.UNHEARD),
     ('mappings', 3, operators.MAPPINGS),
     ('reset builds', 4, waits.BUILT),
+    ('crowds', 3, crowds.CROWDS),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

@@ -1,0 +1,46 @@
+"""Plans of histories with many clients at once, whose builds and deletions meet in batches."""
+
+from tests.sim.workload import ingredients
+from tests.sim.workload import plan
+from tests.sim.workload import profiles
+from tests.sim.world import places
+
+
+def together(rng):
+    """Servers that come and go at the same time, while commits fail and daemons die.
+
+    Slow beginnings of transactions and late answers let others wait, which then go together.
+    """
+    waits = {'begin': {'slow': 0.06}, 'http': {'late': 0.1}}
+    failing = rng.choice(
+        (
+            {},
+            {'commit': dict.fromkeys(plan.FATES['commit'], 0.003)},
+            {'work': dict.fromkeys(ingredients.UNKNOWN, 0.02)},
+            {'http': {'late': 0.1, 'lost answer': 0.01}, 'reply': {'lost': 0.01}},
+        )
+    )
+    return plan.Plan(
+        clients=6,
+        servers=9,
+        creates=0.7,
+        deletes=0.5,
+        minutes=0.25,
+        pause_s=0.05,
+        operations=frozenset(('delete',)),
+        groups=rng.choice((0.0, 0.5)),
+        policy=rng.choice(('anti-affinity', 'soft-anti-affinity')),
+        kills=rng.choice((0, 0, 2)),
+        # What arrives meanwhile is done at once afterwards.
+        freezes=5,
+        frozen_s=(0.5, 4),
+        ambush=True,
+        victims=rng.choice((('super',), ('conductor', 'scheduler', 'super'))),
+        rates={**waits, **failing},
+        options=ingredients.HASTY,
+        profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 1))),
+        refusals=('No valid host',),
+    )
+
+
+CROWDS = {'crowds': (1, places.SMALL, together)}
