@@ -25,6 +25,7 @@ LOG = logging.getLogger(__name__)
 Allocations: typing.TypeAlias = holdings.Allocations
 Consumer: typing.TypeAlias = holdings.Consumer
 Holding: typing.TypeAlias = holdings.Holding
+Claim: typing.TypeAlias = tuple[Consumer, offers.AllocationRequest]
 
 # Later versions group usages by the type of their consumers, see `project_usages`.
 MICROVERSION = 'placement 1.36'
@@ -132,16 +133,12 @@ class Placement:
         return self._claimed(outcome, consumer)
 
     def claim_all(
-        self,
-        ctxt: session.Ctxt,
-        claims: Iterable[tuple[Consumer, offers.AllocationRequest]],
-        *,
-        repair: bool = True,
+        self, ctxt: session.Ctxt, claims: Iterable[Claim], *, repair: bool = True
     ) -> bool:
         """Claim for several consumers without allocations, or for none of them.
 
         claims: pairs of a Consumer and an allocation request
-        repair: look after consumers for which a former try has claimed already, in part or whole
+        repair: look after consumers for which a former try has claimed, in part or whole
         Returns False and raises AllocationConflict as `claim`.
         """
         claims = list(claims)
@@ -291,7 +288,7 @@ class Placement:
     def advance(
         self,
         ctxt: session.Ctxt,
-        claims: Iterable[tuple[Consumer, offers.AllocationRequest]],
+        claims: Iterable[Claim],
         generation: int,
     ) -> None:
         """Raise the generations of new claims, which begin at 1, to `generation`.

@@ -119,13 +119,14 @@ class Combiner(typing.Generic[Member, Result]):
                 else:
                     each.end(_At.ENDED, results[number])
         except BaseException as error:
-            for each in places:
+            for each in others:
                 each.end(_At.ENDED, error=error)
+            raise
         finally:
             self._release()
 
     def _release(self) -> None:
-        """Let the first caller that waits make the next call."""
+        """End the call. Make the first caller that waits the next one to call."""
         with self._lock:
             self._leaders -= 1
             if not self._leaders and self._waiting:

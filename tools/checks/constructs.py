@@ -14,6 +14,7 @@ CATCH_ALL = (
     'nova_lite/saga/',
     'nova_lite/rpc/',
     'nova_lite/daemons/lifetime',
+    'nova_lite/db/joined.py',
     'nova_lite/api/app.py',
     'nova_lite/compute/guest_work.py',
     'nova_lite/lab/control/endpoint.py',
