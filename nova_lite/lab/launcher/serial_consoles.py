@@ -100,7 +100,7 @@ class SerialConsoles:
                 self._shaking.pop(client, None)
             client.settimeout(AGAIN_S)
             self._show(opened, opened.query.get('token', ''))
-        except (OSError, websockets.Closed, websockets.Refused) as error:
+        except (OSError, websockets.Closed) as error:
             LOG.debug('A serial console ended: %s', error)
         finally:
             with self._lock:

@@ -98,21 +98,39 @@ class SerialConsolesTest(testtools.TestCase):
                 return b''
 
     def test_other_clients(self):
-        head = b'Host: x\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
-        for text in (
-            b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
-            b'POST /?token=right HTTP/1.1\r\n' + head + b'Sec-WebSocket-Key: x\r\n\r\n',
-            b'GET /?token=right HTTP/1.1\r\n' + head + b'\r\n',
-            b'nonsense\r\n\r\n',
-            b'GET //[/?token=right HTTP/1.1\r\n' + head + b'Sec-WebSocket-Key: x\r\n\r\n',
-            b'GET / HTTP/1.1\r\n' + head.replace(b'13', b'8') + b'Sec-WebSocket-Key: x\r\n\r\n',
+        head = b'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+        head += b'Sec-WebSocket-Version: 13\r\n'
+        key = b'Sec-WebSocket-Key: x\r\n'
+        good = b'GET /?token=right HTTP/1.1\r\n' + head + key
+        for text, reason in (
+            (b'GET / HTTP/1.1\r\nHost: x\r\n', b"'Connection: Upgrade'"),
+            (good.replace(b'GET', b'POST'), b'GET'),
+            (good.replace(key, b''), b"'Sec-WebSocket-Key'"),
+            (good.replace(b'Connection: Upgrade\r\n', b''), b"'Connection: Upgrade'"),
+            (good.replace(b': websocket', b': h2c'), b"'Upgrade: "),
+            (b'nonsense\r\n', b'Bad HTTP message'),
+            (good.replace(b'/?token', b'//[/?token'), b'Invalid IPv6 URL'),
+            (good.replace(b'Host: x', b'Host: \xff'), b''),
+            (good + b'Sec-WebSocket-Protocol: \xff\r\n', b''),
         ):
-            self.assertTrue(self.ask(text).startswith(b'HTTP/1.1 400 '), text)
-        # A head without an end, and a frame that is not masked.
-        self.assertEqual(b'', self.ask(b'GET / HTTP/1.1\r\n' + b'x' * 100_000))
-        good = b'GET /?token=right HTTP/1.1\r\n' + head + b'Sec-WebSocket-Key: x\r\n\r\n'
-        self.assertIn(b'101 Switching Protocols', self.ask(good + b'\x81\x01x'))
+            answer = self.ask(text + b'\r\n')
+            self.assertTrue(answer.startswith(b'HTTP/1.1 400 '), (text, answer))
+            self.assertIn(reason, answer, text)
+        answer = self.ask(good.replace(b'13', b'8') + b'\r\n')
+        self.assertTrue(answer.startswith(b'HTTP/1.1 426 '), answer)
+        self.assertIn(b'\r\nSec-WebSocket-Version: 13\r\n', answer)
+        # A head without an end.
+        self.assertNotIn(b'101', self.ask(b'GET / HTTP/1.1\r\n' + b'x' * 100_000))
         self.connect().recv()
+
+    def test_a_frame_that_no_client_sends(self):
+        """Frames without a mask end the connection, with the reason in the last frame."""
+        opened = self.connect()
+        opened.recv()
+        opened.sock.sendall(b'\x81\x01x')
+        kind, data = opened.recv_data(control_frame=True)
+        self.assertEqual(websocket.ABNF.OPCODE_CLOSE, kind)
+        self.assertIn(b'unmasked', data)
 
     def test_a_slow_client(self):
         """A client that sends a byte from time to time does not keep its place."""
