@@ -128,6 +128,8 @@ class ExitCodesTest(testtools.TestCase):
         """Stop a move before its copy, which does not end."""
         self.boot('web', HOST)
         self.exits(0, 'why web')
+        self.boot('db', OTHER)
+        self.exits(1, 'why --diff web db')
         self.exits(0, 'config-drive web')
         self.exits(0, 'repair-guide web')
         self.exits(0, 'saga break web --before copy')

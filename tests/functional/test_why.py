@@ -6,6 +6,8 @@ import stat
 import urllib.error
 import urllib.request
 
+import fixtures
+
 from nova_lite.daemons import local_endpoint
 from nova_lite.daemons import scheduler
 from tests.fixtures import commands
@@ -16,10 +18,10 @@ class WhyTest(base.CloudTest):
     settings = {'cells': 1, 'hosts': 2}
 
     def why(self, *args, code=0):
-        """The command's output, of its errors if it fails, with this exit code."""
+        """The command's output, that of its errors if it cannot run, with this exit code."""
         found, out, err = commands.run('why', *args, '--state-dir', self.cloud.state_dir)
         self.assertEqual(code, found, err)
-        return err if code else out
+        return err if code == 2 else out
 
     def process(self, *args):
         """The output of the command as a process, which must succeed."""
@@ -52,6 +54,20 @@ class WhyTest(base.CloudTest):
             self.assertIn('is not up', self.why(server.id, code=2))
         finally:
             self.cloud.cloud.start_daemon('scheduler', scheduler.make, 'control')
+
+    def test_differences(self):
+        first = self.cloud.boot('first')
+        path = self.useFixture(fixtures.TempDir()).join('first.json')
+        with open(path, 'w') as file:
+            file.write(self.why('first', '--json'))
+        found = json.loads(self.why('--diff', path, first.id, '--json'))
+        self.assertTrue(found['same'])
+        self.cloud.boot('second', host='cell1-host2')
+        self.cloud.boot('third', host='cell1-host1')
+        shown = self.why('--diff', 'second', 'third', code=1)
+        self.assertIn('| cell1-host1', shown)
+        self.assertIn('in_tree', shown)
+        self.assertIn('could not be found', self.why('--diff', path, 'nobody', code=2))
 
     def test_only_the_owner_gets_in(self):
         path = local_endpoint.path_of(self.cloud.state_dir)
