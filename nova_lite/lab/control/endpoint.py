@@ -6,6 +6,7 @@ service manager starts.
 """
 
 from collections.abc import Callable
+from collections.abc import Mapping
 import http
 import json
 import typing
@@ -51,15 +52,23 @@ class Endpoint(local_endpoint.LocalEndpoint):
     """Calls the handler of METHOD /control/NAME. Add all handlers before `open`.
 
     lacking: why paths of other clouds do not exist; None if this cloud has all
+    unable: {ability that `abilities` names: why the cloud lacks it}, for GET /control/abilities
     """
 
     name = 'control'
     threads = 4
 
-    def __init__(self, state_path: str, *, lacking: str | None = None) -> None:
+    def __init__(
+        self,
+        state_path: str,
+        *,
+        lacking: str | None = None,
+        unable: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(state_path)
         self._lacking = lacking
         self._handlers: dict[tuple[str, str], tuple[Handler, schemas.Schema]] = {}
+        self.add('GET', 'abilities', lambda _arguments: {'lacking': dict(unable or {})})
 
     def add(
         self, method: str, name: str, handler: Handler, *, schema: schemas.Source = NO_ARGUMENTS

@@ -11,6 +11,7 @@ import json
 import os
 
 from nova_lite import exception
+from nova_lite.lab.control import abilities
 from nova_lite.lab.control import faults
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import relay
@@ -37,9 +38,24 @@ class ProcessFaults(faults.Faults):
         super().__init__(cells)
         self._places, self._relays = places, relays
 
+    def unable(self) -> dict[str, str]:
+        """Return {ability that control.abilities names: why the cloud lacks it}."""
+        found = {}
+        if not self._places.settings.drills:
+            for ability in (abilities.REQUESTS, abilities.BUSES, abilities.DATABASES):
+                found[ability] = DRILLS % ability.capitalize()
+        if self._places.settings.database is None:
+            found[abilities.DATABASES] = OF_FILES
+        return found
+
+    def _require(self, ability: str) -> None:
+        reason = self.unable().get(ability)
+        if reason is not None:
+            raise exception.NotImplementedHere(reason=reason)
+
     def require(self, *, of_service: bool) -> None:
-        if of_service and not self._places.settings.drills:
-            raise exception.NotImplementedHere(reason=DRILLS % 'Faults of requests')
+        if of_service:
+            self._require(abilities.REQUESTS)
 
     def inject(self, failures: Sequence[tuple[faults.Shown, rules.FailureRule]]) -> None:
         found = [{'identity': rule.identity, 'entry': entry} for entry, rule in failures]
@@ -49,15 +65,13 @@ class ProcessFaults(faults.Faults):
                 layout.write(path, json.dumps(found))
 
     def strike_database(self, cell: faults.Cell, *, up: bool) -> None:
-        if self._places.settings.database is None:
-            raise exception.NotImplementedHere(reason=OF_FILES)
+        self._require(abilities.DATABASES)
         self._switch(faults.DATABASE, cell.name, faults.HEALED if up else faults.CUT)
 
     def strike_bus(self, cell: faults.Cell, state: str) -> None:
+        self._require(abilities.BUSES)
         self._switch(faults.BUS, cell.name, state)
 
     def _switch(self, kind: str, name: str, state: str) -> None:
-        if not self._places.settings.drills:
-            raise exception.NotImplementedHere(reason=DRILLS % 'Faults of buses and databases')
         for each in self._relays[kind][name]:
             each.switch(state)

@@ -18,6 +18,7 @@ from nova_lite.conf import placement_server
 from nova_lite.daemons.wsgi import front
 from nova_lite.daemons.wsgi import proxy
 from nova_lite.daemons.wsgi import server
+from nova_lite.lab.control import abilities
 from nova_lite.lab.control import daemons
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import injected_faults as fault_control
@@ -41,6 +42,10 @@ LOOK_S = 0.05
 # Each viewer of the live page holds a thread.
 PAGE_THREADS = 12
 NEIGHBOUR_THREADS = 32
+STEPPING = (
+    'The daemons of a cloud with --bus are processes, without a common clock and a debugger. Run it in '
+    'a cloud in one process, such as one of `nova-lite up --name drills`'
+)
 LACKING = (
     'A cloud with --bus has no common clock, saved states or debugger: its daemons are processes. '
     '`nova-lite up` without --bus has them'
@@ -62,6 +67,11 @@ Progress: typing.TypeAlias = Callable[[str], None]
 
 def _read(config: str) -> cfg.ConfigOpts:
     return conf_module.make_conf(files=[config])
+
+
+def unable(found: process_faults.ProcessFaults) -> dict[str, str]:
+    """Return {ability: why a cloud of processes lacks it}. found: the faults of the cloud"""
+    return {**dict.fromkeys((abilities.CLOCK, abilities.DEBUGGER), STEPPING), **found.unable()}
 
 
 def _clock() -> endpoint.Json:
@@ -312,7 +322,7 @@ class ProcessCloud:
             self.places.page_origin = self._page_server.url
 
     def _open_control(self) -> None:
-        control = endpoint.Endpoint(self.places.root, lacking=LACKING)
+        control = endpoint.Endpoint(self.places.root, lacking=LACKING, unable=unable(self.faults))
         fault_control.add(control, self.faults)
         daemons.add(control, self.supervisor, self._show_daemons)
         control.add('GET', 'problem', lambda _arguments: {'problem': None})

@@ -11,6 +11,7 @@ from nova_lite.lab.console import interrupts
 from nova_lite.lab.console import output
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import page
 from nova_lite.lab.scenarios import running
 from nova_lite.lab.scenarios import timeline as timelines
@@ -26,8 +27,9 @@ def list_all(*, as_json: bool) -> None:
     found = [_summary(drills.read(name)) for name in drills.names()]
 
     def show(found: list[dict[str, typing.Any]]) -> None:
-        columns = ('Name', 'Purpose', 'Cluster', 'Seconds')
-        text_tables.show(columns, [list(each.values()) for each in found])
+        columns = ('Name', 'Purpose', 'Cluster', 'Seconds', 'Needs')
+        rows = [[*list(each.values())[:-1], ', '.join(each['needs'])] for each in found]
+        text_tables.show(columns, rows)
 
     output.show(found, show, as_json=as_json)
 
@@ -38,13 +40,14 @@ def _summary(drill: drills.Drill) -> dict[str, typing.Any]:
         'title': drill.title,
         'cluster': drill.cluster,
         'seconds': drill.seconds,
+        'needs': needs.of(drill),
     }
 
 
 def show(name: str, *, as_json: bool) -> None:
     """Print one drill. Raise NoSuchDrill."""
     drill = drills.read(name)
-    document = {**dataclasses.asdict(drill), 'cluster': drill.cluster}
+    document = {**dataclasses.asdict(drill), 'cluster': drill.cluster, 'needs': needs.of(drill)}
     output.show(document, lambda _found: print(page.text(drill)), as_json=as_json)
 
 

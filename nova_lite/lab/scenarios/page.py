@@ -5,6 +5,7 @@ import string
 import textwrap
 
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import needs
 
 WIDTH = 100
 SERVER = 'drill-{}'
@@ -13,7 +14,8 @@ SERVER = 'drill-{}'
 def text(drill: drills.Drill) -> str:
     """Return a drill as text for the terminal."""
     lines = [f'{drill.name}: {drill.title}', '', *textwrap.wrap(drill.purpose, WIDTH), '']
-    lines += [f'Cluster: {drill.cluster}', f'Time: about {drill.seconds} s', '', 'Steps:']
+    lines += [f'Cluster: {drill.cluster}', f'Time: about {drill.seconds} s']
+    lines += [*([f'Needs: {", ".join(found)}'] if (found := needs.of(drill)) else []), '', 'Steps:']
     for number, (kind, line) in enumerate(_steps(drill), 1):
         lines.append(f'{number:3}. {kind:<7}{line}')
     lines += ['', f'At the end: verify finds the cloud {drill.verify}.', '', 'Look at:']
@@ -26,6 +28,7 @@ def section(drill: drills.Drill) -> str:
     lines = [f'.. _drill-{drill.name}:', '', drill.name, '=' * len(drill.name), '']
     lines += [f'**{drill.title}.** {drill.purpose}', '']
     lines += [f':Cluster: {drill.cluster}', f':Time: about {drill.seconds} s']
+    lines += [f':Needs: {", ".join(found)}'] if (found := needs.of(drill)) else []
     lines += [f':verify: {drill.verify}', *([f':Left: {drill.leaves}'] if drill.leaves else []), '']
     for kind, line in _steps(drill):
         lines.append(f'#. {"*Signal:* " if kind == "signal" else ""}{line}')

@@ -9,6 +9,7 @@ from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import places
 from nova_lite.lab.scenarios import restoring
 from nova_lite.lab.scenarios import stage as stages
@@ -32,12 +33,15 @@ class Run:
         self.timeline = timelines.Timeline(say)
 
     def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
-        """Play the drill; return its timeline. Raise NoExam, NoPlaces, InUse, Unavailable.
+        """Play the drill; return its timeline.
+
+        Raise NoExam, NotAble, NoPlaces, InUse, Unavailable.
 
         hand_over: for an exam, tells a person the symptom and the task, and returns when that
             person is done; it returns whether to judge the task. The other steps are not played.
         """
         steps = self.drill.steps if hand_over is None else self._before_exam()
+        needs.require(self.drill, self.cloud)
         restoring.require_no_faults(self.cloud)
         values = places.choose(self.drill, self.cloud)
         stage = stages.Stage(self.cloud, values, [values[role] for role in self.drill.hosts])
