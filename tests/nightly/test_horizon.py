@@ -18,6 +18,8 @@ from nova_lite.lab.launcher import running
 from tests.fixtures import browser as browser_fixture
 from tests.fixtures import commands
 from tests.fixtures import ports
+from tests.fixtures import rabbit
+from tests.fixtures import servers
 
 # An installation takes minutes.
 UP_S, STOP_S = 1200, 60
@@ -26,16 +28,22 @@ DEMO, ADMIN = 'nova-lite-demo', 'nova-lite'
 ALERT = "[...document.querySelectorAll('.alert-danger')].map((each) => each.innerText).join()"
 
 
-class HorizonTest(testtools.TestCase):
+class HorizonTestCase(testtools.TestCase):
+    """A cloud with Horizon. bus: the options of its message buses, () for one process"""
+
     def setUp(self):
         super().setUp()
+        bus = self.bus()
         top = os.environ.get(SOFTWARE) or self.useFixture(fixtures.TempDir()).path
         self.state_dir = str(pathlib.Path(top, 'cloud-with-horizon').absolute())
         self.addCleanup(running.stop, self.state_dir, STOP_S)
         found = self.run_command(
-            'up', '--with', 'horizon', '--detach', '--fresh', '--port', '0', '--json'
+            'up', '--with', 'horizon', '--detach', '--fresh', '--port', '0', '--json', *bus
         )
         self.url = json.loads(found)['horizon_url']
+
+    def bus(self):
+        return ()
 
     def run_command(self, *words):
         """Run a command about the cloud; return what it prints."""
@@ -75,11 +83,38 @@ class HorizonTest(testtools.TestCase):
             for name in ('web', 'db')
         ][0]
 
-    def test_pages(self):
-        server = self.boot()
+    def list_servers(self):
+        """Open the servers of the project demo."""
         self.login(DEMO)
         shown = "document.querySelector('#instances')?.innerText.includes('Running')"
         self.open('project/instances/', shown, 'the servers')
+
+    def ends(self):
+        """`status` and `logs` know Horizon, and it ends with the cloud."""
+        self.assertEqual(self.url, json.loads(self.run_command('status', '--json'))['horizon_url'])
+        self.assertIn('/auth/login/', self.run_command('logs', '--daemon', 'horizon'))
+        self.assertTrue(running.stop(self.state_dir, STOP_S))
+        self.assertRaises(requests.ConnectionError, requests.get, self.url, timeout=STOP_S)
+
+
+class ProcessHorizonTest(HorizonTestCase):
+    """Beside a cloud with a process for each daemon, over RabbitMQ."""
+
+    def bus(self):
+        servers.require(rabbit.Rabbit)
+        broker = self.useFixture(rabbit.Rabbit('top', 'cell1', 'cell2'))
+        return '--bus', broker.vhost_url('{cell}')
+
+    def test_pages(self):
+        self.boot()
+        self.list_servers()
+        self.ends()
+
+
+class HorizonTest(HorizonTestCase):
+    def test_pages(self):
+        server = self.boot()
+        self.list_servers()
         self.browser.take_picture('horizon-instances')
         console = "document.querySelector('#console_embed')"
         self.open(f'project/instances/{server.id}/?tab=instance_details__console', console, 'it')
@@ -110,10 +145,3 @@ class HorizonTest(testtools.TestCase):
         self.assertIn('Horizon cannot be installed', errors)
         self.assertIn('Let pip reach PyPI', errors)
         self.assertFalse(running.stop(other, STOP_S))
-
-    def ends(self):
-        """`status` and `logs` know Horizon, and it ends with the cloud."""
-        self.assertEqual(self.url, json.loads(self.run_command('status', '--json'))['horizon_url'])
-        self.assertIn('/auth/login/', self.run_command('logs', '--daemon', 'horizon'))
-        self.assertTrue(running.stop(self.state_dir, STOP_S))
-        self.assertRaises(requests.ConnectionError, requests.get, self.url, timeout=STOP_S)
