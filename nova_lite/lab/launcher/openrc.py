@@ -19,8 +19,15 @@ from nova_lite.lab.launcher import which_cloud
 # Variables of clients that override the cloud of OS_CLOUD or --os-cloud, or name another scope.
 UNSET = (
     'OS_AUTH_URL',
+    'OS_URL',
+    'OS_ENDPOINT',
     'OS_USERNAME',
+    'OS_USER_NAME',
     'OS_PASSWORD',
+    'OS_PASSCODE',
+    'OS_APPLICATION_CREDENTIAL_ID',
+    'OS_APPLICATION_CREDENTIAL_NAME',
+    'OS_APPLICATION_CREDENTIAL_SECRET',
     'OS_PROJECT_NAME',
     'OS_USER_DOMAIN_ID',
     'OS_USER_DOMAIN_NAME',
@@ -36,6 +43,8 @@ UNSET = (
     'OS_USER_ID',
     'OS_DOMAIN_ID',
     'OS_DOMAIN_NAME',
+    'OS_DEFAULT_DOMAIN_ID',
+    'OS_DEFAULT_DOMAIN_NAME',
     'OS_SYSTEM_SCOPE',
     'OS_TRUST_ID',
 )

@@ -1,4 +1,7 @@
-"""The cloud that the environment names for clients: OS_CLIENT_CONFIG_FILE, OS_CLOUD, OS_AUTH_URL.
+"""The cloud that the environment names for clients.
+
+OS_AUTH_URL names it, or OS_ENDPOINT for clients without a Keystone, else OS_CLIENT_CONFIG_FILE and
+OS_CLOUD.
 
 This module imports no client, because each command compares that cloud with its own.
 """
@@ -13,8 +16,10 @@ import yaml
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
 
-FILE, CLOUD, AUTH_URL = state_dir.CLIENTS_FILE, 'OS_CLOUD', 'OS_AUTH_URL'
-VARIABLES = (FILE, CLOUD, AUTH_URL)
+FILE, CLOUD = state_dir.CLIENTS_FILE, 'OS_CLOUD'
+# URLs of a cloud. Clients with OS_AUTH_TYPE none or admin_token read OS_ENDPOINT.
+URLS = ('OS_AUTH_URL', 'OS_ENDPOINT')
+VARIABLES = (FILE, CLOUD, *URLS)
 # The directories in which clients look for clouds.yaml without OS_CLIENT_CONFIG_FILE.
 PLACES = ('.', '~/.config/openstack', '/etc/openstack')
 NAMES = ('clouds.yaml', 'clouds.yml')
@@ -34,8 +39,9 @@ def are_set(environ: Mapping[str, str]) -> bool:
 
 def named(environ: Mapping[str, str]) -> Named | None:
     """Return the cloud that variables name, None if they name none or it is not found."""
-    if environ.get(AUTH_URL):
-        return Named(f'{AUTH_URL}={environ[AUTH_URL]}', (environ[AUTH_URL],))
+    for url in URLS:
+        if environ.get(url):
+            return Named(f'{url}={environ[url]}', (environ[url],))
     name, path = environ.get(CLOUD), environ.get(FILE)
     if path:
         text = f'{FILE}={path}' + (f' with {CLOUD}={name}' if name else '')

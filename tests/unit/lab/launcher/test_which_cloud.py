@@ -8,9 +8,11 @@ import json
 import os
 
 import fixtures
+from keystoneauth1 import loading
 import testtools
 import yaml
 
+from nova_lite.lab.launcher import openrc
 from nova_lite.lab.launcher import os_variables
 from nova_lite.lab.launcher import state_dir
 from tests.fixtures import commands
@@ -118,14 +120,15 @@ class WhichCloudTest(testtools.TestCase):
                 self.assert_refused(shown, place, os_variables.FILE, *filter(None, [cloud]))
 
     def test_urls(self):
-        for state, url, is_same in (
+        rows = (
             ('one', 'http://localhost:2/identity/v3/', True),
             ('one', URL.format(3), False),
             (None, URL.format(1), True),
             (None, 'https://keystone.example.org:5000/v3', False),
             (None, 'not a url [', False),
-        ):
-            variables = {os_variables.AUTH_URL: url}
+        )
+        for name, (state, url, is_same) in itertools.product(os_variables.URLS, rows):
+            variables = {name: url}
             variables[state_dir.VARIABLE] = self.places.get(state)
             shown = self.run_in(variables)
             if is_same:
@@ -140,6 +143,18 @@ class WhichCloudTest(testtools.TestCase):
         self.assert_uses('default', self.run_in(variables))
         self.write(os.path.join(home, '.config/openstack/clouds.yaml'), clouds(production=99))
         self.assert_refused(self.run_in(variables), 'OS_CLOUD=production', ':99')
+
+    def test_env_unsets_what_clients_prefer(self):
+        """All options of plugins for users and passwords, credentials, tokens and endpoints."""
+        options = [
+            option
+            for name in ('password', 'v3applicationcredential', 'v3totp', 'token', 'admin_token')
+            for option in loading.get_plugin_loader(name).get_options()
+        ]
+        names = {each.name for option in options for each in (option, *option.deprecated)}
+        found = {f'OS_{name.upper().replace("-", "_")}' for name in names}
+        self.assertEqual(set(), found - {*openrc.UNSET})
+        self.assertLess({'OS_DOMAIN_ID', 'OS_PROJECT_NAME', 'OS_TRUST_ID'}, found)
 
     def test_env_makes_them_agree(self):
         """Its variables, from any environment, let each command use the cloud that it read."""
