@@ -42,6 +42,20 @@ OPTS = [
         help='Factor by which ports are plugged faster than the profile says. Values below 1 slow it '
         'down.',
     ),
+    cfg.IntOpt(
+        'lockout_failure_attempts',
+        min=1,
+        help='Number of wrong passwords after which a user may not log in for lockout_duration '
+        'seconds, as [security_compliance]lockout_failure_attempts of Keystone. Users with the role '
+        'service are exempt. Unset: no limit.',
+    ),
+    cfg.IntOpt(
+        'lockout_duration',
+        default=1800,
+        min=1,
+        help='Seconds after the last wrong password in which the user is locked. Enabling the user '
+        'ends the lock earlier.',
+    ),
     cfg.StrOpt(
         'admin_password',
         secret=True,

@@ -23,6 +23,7 @@ from nova_lite.simcloud import routing
 from nova_lite.simcloud import seed
 from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import catalog as catalogs
+from nova_lite.simcloud.identity import lockout
 from nova_lite.simcloud.identity import routes as identity
 from nova_lite.simcloud.identity import tokens as token_store
 from nova_lite.simcloud.image import routes as image
@@ -172,7 +173,12 @@ def make_app(
     router = routing.Router()
     identify = middleware.Identify(tokens, catalog, settings, public_url=public_url, routes=router)
     app = _bare(router, identify)
-    identity.add(app, db, tokens, catalog, password_cost=settings.password_cost)
+    passwords = lockout.Passwords(
+        db, settings.lockout_failure_attempts, settings.lockout_duration_s
+    )
+    identity.add(
+        app, db, tokens, catalog, password_cost=settings.password_cost, passwords=passwords
+    )
     image.add(app, db)
     network.add(app, db, notices, plugging.make(db, settings.port_rules, notices))
     volume.add(app, db, notices)

@@ -26,6 +26,8 @@ class Options:
     compute_events: whether to notify the compute service of the catalog when users change ports,
         floating addresses and volumes of its servers
     password_cost: scrypt's N for new passwords; tests that log in often use a low one
+    lockout_failure_attempts: failed logins after which a user may not log in for
+        lockout_duration_s; None: no limit
     port_rules: rules for plugging; None: ports are ACTIVE as soon as they are bound
     shared_cidr: addresses of a network that every project may use; None: there is no such
         network, so the project demo has one network and its servers need not name it
@@ -44,6 +46,8 @@ class Options:
     token_lifetime_s: int = 6 * 3600
     expired_window_s: int = 48 * 3600
     password_cost: int = password_hashes.COST
+    lockout_failure_attempts: int | None = None
+    lockout_duration_s: float = 1800
     endpoints: dict[str, str] = dataclasses.field(default_factory=dict)
     private_cidr: str = '10.0.0.0/16'
     shared_cidr: str | None = None

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from wsgiref import types as wsgi
 
+from nova_lite import conf as conf_module
 from nova_lite.daemons import exposure
+from nova_lite.daemons import simcloud as simcloud_daemon
 from nova_lite.daemons.wsgi import front
 from nova_lite.daemons.wsgi import placement as placement_app
 from nova_lite.daemons.wsgi import server
@@ -12,7 +14,6 @@ from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import daemon_config
 from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud_app
-from nova_lite.virt.sim import profile
 
 
 class StandIns:
@@ -41,16 +42,12 @@ class StandIns:
     def start(self) -> None:
         """Serve simcloud, and then placement, which needs the Keystone of simcloud."""
         places, auth = self._places, self._places.settings.auth
-        rules = profile.port_rules_of(places.settings.profile, places.settings.speed)
         port = server.free_port()
+        urls = {'simcloud': f'http://127.0.0.1:{port}'}
+        path = places.write_config('simcloud', daemon_config.simcloud(places, urls, port))
         self._simcloud_options = {
-            **places.secrets,
-            'auth': auth,
-            'compute_events': True,
-            'port_rules': rules,
+            **simcloud_daemon.options_of(conf_module.make_conf(files=[path])),
             'shared_cidr': places.settings.shared_cidr,
-            'internal_url': f'http://127.0.0.1:{port}',
-            'urls_by_request': places.is_everywhere,
         }
         self._make_simcloud()
         self._serve('simcloud', self.serve_simcloud, threads=16, port=port)

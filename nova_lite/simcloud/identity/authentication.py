@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from nova_lite.simcloud import bodies
 from nova_lite.simcloud import database
 from nova_lite.simcloud import faults
-from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import trusts
 
@@ -68,13 +67,9 @@ def _by_reference(
     return database.find(conn, table, name=reference['name'], domain_id=domain_id)
 
 
-def by_password(conn: sa.Connection, reference: database.Row) -> database.Row:
-    """Return the enabled user that `reference` names, with a right password. Raise Unauthorized."""
-    user = _by_reference(conn, tables.users, reference)
-    known = user['password_hash'] if user and user['enabled'] else None
-    if not password_hashes.matches(reference['password'], known) or user is None:
-        raise refused()
-    return user
+def user_of(conn: sa.Connection, reference: database.Row) -> database.Row | None:
+    """Return the user that {id} or {name, domain} refers to, or None."""
+    return _by_reference(conn, tables.users, reference)
 
 
 def credential(conn: sa.Connection, reference: database.Row) -> database.Row | None:
@@ -82,7 +77,7 @@ def credential(conn: sa.Connection, reference: database.Row) -> database.Row | N
     table = tables.application_credentials
     if 'id' in reference:
         return database.find(conn, table, id=reference['id'])
-    user = _by_reference(conn, tables.users, reference['user'])
+    user = user_of(conn, reference['user'])
     return user and database.find(conn, table, name=reference['name'], user_id=user['id'])
 
 

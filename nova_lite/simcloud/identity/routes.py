@@ -16,6 +16,7 @@ from nova_lite.simcloud.identity import catalog_resources
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import endpoint_filters
 from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import lockout
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import roles
 from nova_lite.simcloud.identity import tables
@@ -59,6 +60,7 @@ def add(
     catalog: catalogs.Catalog,
     *,
     password_cost: int,
+    passwords: lockout.Passwords,
 ) -> None:
     """Put the identity service's routes into `app`."""
     v3 = f'{PREFIX}/v3'
@@ -66,7 +68,7 @@ def add(
     app.add_route(PREFIX, versions)
     app.add_route(v3, versions, suffix='v3')
     app.add_route(f'{v3}/extensions', routing.Document({'extensions': {'values': []}}))
-    _add_auth(app, v3, token_resource.TokenResource(db, tokens, catalog))
+    _add_auth(app, v3, token_resource.TokenResource(db, tokens, catalog, passwords))
     user = users.resource(password_cost)
     entries = catalog_resources.make(catalog)
     (endpoints,) = (one for one in entries if one.name == 'endpoint')
@@ -88,7 +90,7 @@ def add(
         path = f'{v3}/users/{{user_id}}/{name}'
         routing.add_resource(app, db, path, field=field, resource=resource)
     trusts.add(app, db, v3)
-    own = users.OwnResource(db, password_cost)
+    own = users.OwnResource(db, password_cost, passwords)
     for name in ('password', 'projects'):
         app.add_route(f'{v3}/users/{{user_id}}/{name}', own, suffix=name)
     implied = roles.ImplicationResource(db)

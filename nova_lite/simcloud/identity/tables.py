@@ -66,6 +66,14 @@ users = sa.Table(
     sa.UniqueConstraint('domain_id', 'name'),
 )
 
+failed_logins = sa.Table(
+    'identity_failed_logins',
+    database.METADATA,
+    sa.Column('user_id', database.Id, primary_key=True),
+    sa.Column('failures', sa.Integer, nullable=False),
+    sa.Column('last_at', database.Time, nullable=False),
+)
+
 roles = sa.Table(
     'identity_roles',
     database.METADATA,

@@ -13,6 +13,7 @@ from nova_lite.simcloud.identity import authentication
 from nova_lite.simcloud.identity import catalog as catalogs
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import lockout
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
 from nova_lite.simcloud.identity import tokens as token_store
@@ -30,11 +31,16 @@ class TokenResource:
     """Requests to create, validate and revoke a token."""
 
     def __init__(
-        self, db: database.Database, tokens: token_store.Tokens, catalog: catalogs.Catalog
+        self,
+        db: database.Database,
+        tokens: token_store.Tokens,
+        catalog: catalogs.Catalog,
+        passwords: lockout.Passwords,
     ) -> None:
         self._db = db
         self._tokens = tokens
         self._catalog = catalog
+        self._passwords = passwords
 
     def on_post_tokens(self, req: web.Request, resp: falcon.Response) -> None:
         auth = bodies.read(req, authentication.REQUEST, 'auth', limit=bodies.UNKNOWN_LIMIT_BYTES)
@@ -61,10 +67,9 @@ class TokenResource:
         for method in methods:
             if method not in identity:
                 raise faults.BadRequest(f'auth.identity.{method} is missing.')
+        if methods == ['password'] and 'password' in identity:
+            return self._by_password(identity['password']['user']), methods, None, None
         with self._db.read() as conn:
-            if methods == ['password'] and 'password' in identity:
-                user = authentication.by_password(conn, identity['password']['user'])
-                return user, methods, None, None
             if methods == [APPLICATION] and APPLICATION in identity:
                 user, row = application_credentials.by_secret(conn, identity[APPLICATION])
                 return user, methods, None, (tables.CREDENTIAL, row['id'])
@@ -81,6 +86,14 @@ class TokenResource:
                 bound = scope if scope[0] == tables.CREDENTIAL else None
                 return user, sorted({'token', *token.row['methods']}), token.row, bound
         raise authentication.refused()
+
+    def _by_password(self, reference: database.Row) -> database.Row:
+        """Return the user that a reference with a right password names. Raise Unauthorized."""
+        with self._db.read() as conn:
+            user = authentication.user_of(conn, reference)
+        if not self._passwords.match(user, reference['password']) or user is None:
+            raise authentication.refused()
+        return user
 
     def _subject(self, req: web.Request) -> tuple[str, token_store.Token]:
         """Return (secret, token) of the X-Subject-Token header. Raise Forbidden or NotFound."""

@@ -12,6 +12,7 @@ from nova_lite.simcloud import resources
 from nova_lite.simcloud import web
 from nova_lite.simcloud.identity import domains
 from nova_lite.simcloud.identity import grants
+from nova_lite.simcloud.identity import lockout
 from nova_lite.simcloud.identity import password_hashes
 from nova_lite.simcloud.identity import projects
 from nova_lite.simcloud.identity import tables
@@ -72,8 +73,13 @@ def create(
 def update(
     conn: sa.Connection, _caller: callers.Caller, user_id: str, wanted: bodies.Json
 ) -> database.Row:
-    """Change a user and return the row. A new password makes the user's tokens void."""
+    """Change a user and return the row. A new password makes the user's tokens void.
+
+    To enable a user, again, ends the lock after failed logins.
+    """
     row = tables.get(conn, tables.users, user_id)
+    if wanted.get('enabled'):
+        lockout.forget(conn, user_id)
     if wanted.get('domain_id') not in (None, row['domain_id']):
         raise faults.BadRequest('A user cannot move to another domain.')
     values = {name: wanted[name] for name in CHANGEABLE if name in wanted}
@@ -90,6 +96,7 @@ def delete(conn: sa.Connection, _caller: callers.Caller, user_id: str) -> None:
     """Delete a user with assignments and tokens."""
     tables.get(conn, tables.users, user_id)
     grants.forget_user(conn, user_id)
+    lockout.forget(conn, user_id)
     for table in (tables.tokens, tables.application_credentials):
         database.delete(conn, table, user_id=user_id)
     tables.remove(conn, tables.users, user_id)
@@ -132,16 +139,18 @@ def resource(password_cost: int) -> resources.Resource:
 class OwnResource:
     """Answers requests of users to change their own password and to list their own projects."""
 
-    def __init__(self, db: database.Database, password_cost: int) -> None:
+    def __init__(
+        self, db: database.Database, password_cost: int, passwords: lockout.Passwords
+    ) -> None:
         self._db = db
         self._password_cost = password_cost
+        self._passwords = passwords
 
     def on_post_password(self, req: web.Request, resp: falcon.Response, user_id: str) -> None:
         wanted = bodies.read(req, CHANGE_PASSWORD, 'user', limit=bodies.UNKNOWN_LIMIT_BYTES)
         with self._db.read() as conn:
             row = database.find(conn, tables.users, id=user_id)
-        known = row['password_hash'] if row else None
-        if not password_hashes.matches(wanted['original_password'], known):
+        if not self._passwords.match(row, wanted['original_password']):
             raise faults.Unauthorized('The original password does not match.')
         changed = {'password_hash': password_hashes.hashed(wanted['password'], self._password_cost)}
         self._db.change(update, req.context.caller, user_id, changed)
