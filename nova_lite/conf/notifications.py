@@ -38,6 +38,12 @@ OPTS = [
         help='Include the block devices of servers in notifications. This takes one more query for '
         'each notification.',
     ),
+    cfg.BoolOpt(
+        'include_share_mapping',
+        default=False,
+        help='Include the shares of servers in notifications. This takes one more query for each '
+        'notification.',
+    ),
     cfg.IntOpt(
         'queue_size',
         default=10000,

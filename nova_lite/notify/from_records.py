@@ -70,12 +70,14 @@ FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in 
 class Server:
     """A server at the time of a recorded change.
 
-    devices: block devices, None if notifications omit them; tags: empty if notifications omit them
+    devices: block devices, None if notifications omit them
+    shares, tags: empty if notifications omit them
     asked: the row of the action, or None; migration: the newest one, if notifications name moves
     """
 
     row: rows.Row
     devices: list[rows.Row] | None
+    shares: list[rows.Row]
     tags: list[str]
     migration: rows.Row | None
     asked: rows.Row | None
@@ -123,7 +125,7 @@ def of_server(
         request_id=server.request_id,
         action_initiator_user=server.user_id,
         action_initiator_project=server.project_id,
-        shares=[],
+        shares=[of_share(share) for share in server.shares],
     )
     if isinstance(made, payloads.InstanceActionPayload):
         made.fault = fault
@@ -284,6 +286,17 @@ def of_device(row: rows.Row) -> payloads.BlockDevicePayload:
     """Return the payload of a block device."""
     return payloads.BlockDevicePayload(
         **{name: getattr(row, name) for name in payloads.BlockDevicePayload.fields}
+    )
+
+
+def of_share(row: rows.Row) -> payloads.SharePayload:
+    """Return the payload of a share."""
+    return payloads.SharePayload(
+        share_mapping_uuid=row.uuid,
+        share_id=row.share_id,
+        status=row.status,
+        tag=row.tag,
+        export_location=row.export_location,
     )
 
 

@@ -95,6 +95,18 @@ class BlockDevicePayload(Payload):
 
 
 @payload
+class SharePayload(Payload):
+    VERSION = '1.0'
+    fields = {
+        'share_mapping_uuid': fields.UUIDField(),
+        'share_id': fields.UUIDField(),
+        'status': _text(),
+        'tag': fields.StringField(),
+        'export_location': _text(),
+    }
+
+
+@payload
 class ExceptionPayload(Payload):
     VERSION = '1.1'
     fields = {
@@ -120,7 +132,7 @@ class KeypairPayload(Payload):
 
 @payload
 class InstancePayload(Payload):
-    """A server. `shares` is always empty, as in nova without include_share_mapping."""
+    """A server. `shares` is empty without [notifications]include_share_mapping."""
 
     VERSION = '1.9'
     fields = {
@@ -159,7 +171,7 @@ class InstancePayload(Payload):
         'request_id': _text(),
         'action_initiator_user': _text(),
         'action_initiator_project': _text(),
-        'shares': fields.ListOfStringsField(),
+        'shares': fields.ListOfObjectsField('SharePayload'),
     }
 
 

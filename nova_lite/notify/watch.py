@@ -21,6 +21,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
+from nova_lite.db.cell import shares
 from nova_lite.notify import derive
 from nova_lite.notify import from_records
 from nova_lite.notify import spec_payloads
@@ -71,6 +72,7 @@ class Watcher:
     def __init__(self, conf: cfg.ConfigOpts, notifier: Notifier, cell: typing.Any = None) -> None:
         self._notifier, self._cell = notifier, cell
         self._devices = conf.notifications.bdms_in_notifications
+        self._shares = conf.notifications.include_share_mapping
         self._changes = bool(conf.notifications.notify_on_state_change)
 
     def wants(self) -> bool:
@@ -144,9 +146,11 @@ class Watcher:
         devices = None
         if self._devices:
             devices = children.block_devices(connection, [uuid]).get(uuid, [])
+        found = shares.of(connection, [uuid]) if self._shares else {}
         return from_records.Server(
             row=row,
             devices=devices,
+            shares=found.get(uuid, []),
             tags=children.tags(connection, [uuid]).get(uuid, []) if tags else [],
             migration=migrations.find_newest(connection, uuid) if moves else None,
             asked=asked,

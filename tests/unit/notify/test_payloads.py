@@ -31,6 +31,7 @@ class HashTest(testtools.TestCase):
         parts = {
             'BlockDevicePayload',
             'IpPayload',
+            'SharePayload',
             'AuditPeriodPayload',
             'InstanceStateUpdatePayload',
             'InstancePayload',

@@ -5,6 +5,7 @@ import testtools
 from nova_lite.db import notes
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import shares
 from nova_lite.lifecycle.guests import spec_parts
 from nova_lite.notify import derive
 from nova_lite.notify import envelope
@@ -321,6 +322,38 @@ class DevicesTest(WatchTestCase):
         uuid = self.cell.boot()
         devices = self.notifier.last()['block_devices']
         self.assertEqual(len(self.cell.devices(uuid)), len(devices))
+
+
+SHARE = {
+    'uuid': '5c7c2f4b-0e6c-4a53-8d2f-8f62f3b5c9a1',
+    'share_id': 'e1f0a5a4-9b8b-4c31-a6a7-1c06a0d0f3f4',
+    'tag': 'data',
+    'share_proto': 'NFS',
+    'export_location': '10.0.0.50:/data',
+    'access_type': 'ip',
+    'access_to': '10.0.0.1',
+    'granted': True,
+}
+SHARE_FIELDS = 'share_mapping_uuid', 'share_id', 'tag', 'export_location', 'status'
+
+
+class SharesTest(WatchTestCase):
+    options = {'include_share_mapping': True}
+
+    def test_those_of_a_server_that_is_powered_on(self):
+        uuid = self.cell.boot()
+        self.assertEqual([], self.notifier.last()['shares'])
+        self.cell.db.write(shares.add, uuid, SHARE)
+        ctxt = self.cell.ask(uuid, 'start', 'powering-on')
+        self.cell.db.write(
+            actions.start_event, uuid, ctxt.request_id, 'compute_start_instance', host='host-1'
+        )
+        self.assertEqual('instance.power_on.start', self.notifier.types()[-1])
+        (told,) = self.notifier.last()['shares']
+        self.assertEqual(
+            (SHARE['uuid'], SHARE['share_id'], 'data', '10.0.0.50:/data', 'attaching'),
+            tuple(map(told['nova_object.data'].get, SHARE_FIELDS)),
+        )
 
 
 class NoDevicesTest(WatchTestCase):
