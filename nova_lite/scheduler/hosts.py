@@ -215,6 +215,12 @@ class HostState:
             self.known_rooms = rooms
         return self.known_rooms
 
+    @property
+    def has_dedicated_cpus(self) -> bool:
+        """Return whether CPUs of the node are for one guest each, as the node reports it."""
+        described = (self.numa or {}).get('host') or {}
+        return any(node['dedicated'] for node in described.get('nodes', ()))
+
     def count_free_devices(self) -> None:
         """Compute the number of free PCI devices."""
         numa = self.numa or {}

@@ -13,12 +13,15 @@ import itertools
 import logging
 import typing
 
+import os_resource_classes as orc
 from oslo_log import log
 
 from nova_lite import runtime
 from nova_lite.clients import offers as shapes
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle import placed_devices
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pinning
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import decisions
 from nova_lite.scheduler import hosts as known
@@ -246,6 +249,8 @@ class _Selection:
         if self.candidates is None:
             return (None,)
         offered = self.candidates.of(host.uuid)
+        if self.request.guest.dedicated and host.has_dedicated_cpus:
+            offered = [each for each in offered if _counts_dedicated(each, self.request.guest)]
         if not self.request.has_placed_devices:
             return offered[:1]
         fit = functools.partial(self._has_fit_devices, host)
@@ -286,3 +291,14 @@ class _Selection:
                 for wanted in itertools.islice(self._wanted(host), 1)
             )
             self.outcome.alternates[uuid] = [*itertools.islice(suitable, self.rules.alternates)]
+
+
+def _counts_dedicated(wanted: shapes.AllocationRequest, guest: constraints.Constraints) -> bool:
+    """Return whether an allocation request has the dedicated CPUs of a guest as such.
+
+    The second query of a pinned guest has them as shared CPUs, for hosts without dedicated ones.
+    Hosts with threads that hold whole cores for a guest are found by it alone.
+    """
+    return guest.cpu_thread_policy == pinning.ISOLATE or any(
+        orc.PCPU in part['resources'] for part in wanted['allocations'].values()
+    )

@@ -9,6 +9,7 @@ from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import select
 from nova_lite.virt import pci
 from nova_lite.virt import topology
+from nova_lite.virt.sim import profile
 from tests.unit.scheduler import base
 
 GROUP = base.uuid_of('group')
@@ -134,6 +135,46 @@ class BatchTest(SelectTestCase):
         states = [base.make_host(name) for name in 'abc']
         chosen = self.chosen(base.make_request(count=6, group=group), states)
         self.assertEqual({'a': 2, 'b': 2, 'c': 2}, collections.Counter(chosen))
+
+
+class DedicatedCpusTest(SelectTestCase):
+    """The second query offers hosts with the CPUs of a pinned guest as shared ones."""
+
+    def taken(self, offered, **specs):
+        """Resources claimed for a pinned server, by host: one without dedicated CPUs, one with."""
+        nfv = profile.load('nfv').behaviour('host').numa
+        states = [
+            base.make_host('plain'),
+            base.make_host('nfv', numa={'host': nfv.to_dict(), 'guests': {}}),
+        ]
+        self.set('filter_scheduler', enabled_filters=[])
+        answers = [base.make_answer(states, {name: 2}) for name in offered]
+        found = {}
+
+        def claim(_uuid, host, wanted):
+            (part,) = wanted['allocations'].values()
+            found[host.host] = [*part['resources']]
+            return False
+
+        extra = {'hw:cpu_policy': 'dedicated', **specs}
+        select.select(
+            base.make_request(base.make_spec(extra_specs=extra)),
+            states,
+            candidates.Candidates(*answers),
+            manager.rules(self.conf),
+            claim=claim,
+            rng=runtime.seeded_random(1),
+        )
+        return found
+
+    def test_dedicated_cpus_are_no_shared_ones(self):
+        self.assertEqual({'plain': ['VCPU']}, self.taken(['VCPU']))
+        both = self.taken(['PCPU', 'VCPU'])
+        self.assertEqual({'plain': ['PCPU'], 'nfv': ['PCPU']}, both)
+
+    def test_whole_cores_of_hosts_with_threads(self):
+        found = self.taken(['VCPU'], **{'hw:cpu_thread_policy': 'isolate'})
+        self.assertEqual({'plain': ['VCPU'], 'nfv': ['VCPU']}, found)
 
 
 class NamedHostsTest(SelectTestCase):
