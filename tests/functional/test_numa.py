@@ -7,6 +7,7 @@ import functools
 import os
 
 from tests import fixtures as fixtures_package
+from tests.fixtures import filling
 from tests.functional import held_parts
 from tests.functional import own_cloud
 from tests.sim.cases import loading
@@ -102,6 +103,30 @@ class NumaTest(NumaCase):
         pins = {(server.compute_host, *cpu) for server in servers for cpu in self.pins(server)}
         self.assertEqual(48, len(pins))
         self.assertEqual(4, len(self.pins(self.hosts_are_full('pinned', servers[0]))))
+
+    def test_all_that_is_free_can_be_used(self):
+        """Beside servers with CPUs and pages, and one that waits for its confirmation."""
+        for number, flavor in enumerate(('pinned', 'paged', 'pinned')):
+            server = self.cloud.boot(f's{number}', flavor=flavor)
+        self.moving.act(server, 'migrate')
+        self.cloud.wait(server, 'VERIFY_RESIZE')
+
+        def send(_what, method, path, body=None):
+            answer = self.cloud.api(method, path, version='2.96', json=body)
+            return answer.status_code, answer.json() if answer.content else {}
+
+        wrong = []
+        made = filling.Filling(
+            send,
+            self.cloud.snapshot,
+            self.cloud.image_id('cirros'),
+            lambda *violation: wrong.append(violation),
+        )
+        made.run()
+        self.assertEqual([], wrong)
+        # Six nodes, with CPUs and pages, and one too many of each.
+        self.assertEqual(14, len(made.made))
+        self.assertEqual([], self.cloud.findings())
 
     def test_whole_cores_of_hosts_with_threads(self):
         """Placement is asked for VCPU: the trait of threads forbids PCPU of these hosts."""

@@ -63,7 +63,9 @@ class History:
         if plan.isolated or plan.divided or plan.pinned:
             operator = caller_module.Caller(world.network, ledger, 'operator', _apis(plan))
             prepare = isolation.prepare if plan.isolated else isolation.divide
-            (isolation.pin if plan.pinned else prepare)(operator)
+            if plan.pinned:
+                prepare = functools.partial(isolation.pin, flavors=plan.pinned)
+            prepare(operator)
             now.sleep(isolation.REUSE_S)
         now.sleep(now.stream('begin').uniform(*BEGIN_S))
         self._race(cloud, world, ledger, guests)
@@ -79,6 +81,9 @@ class History:
             end.check(plan.moments(now.time()))
             if plan.used:
                 finale.Finale(cloud, ledger, caller, world.faults).run()
+                end.check(plan.moments(now.time()))
+            if plan.filled:
+                finale.fill(cloud, ledger, caller)
                 end.check(plan.moments(now.time()))
             for fault in world.faults.injected:
                 if fault.end == math.inf:

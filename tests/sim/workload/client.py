@@ -45,7 +45,9 @@ class Client:
         self._asks = kernel.current().stream(f'asks {caller.who}')
         self._rng = None
         self._made = 0
-        self._devices = devices.Devices(caller, isolation.PORTS if plan.pinned else ())
+        self._devices = devices.Devices(
+            caller, isolation.PORTS if plan.ports and plan.pinned else ()
+        )
         self._image = self._other_image = self._group = None
 
     def run(self, until):

@@ -6,12 +6,17 @@ of the only copy of a disk can only be deleted.
 
 import math
 
+from nova_lite import conf as conf_module
+from nova_lite.verify import files
+from nova_lite.verify import reader as reader_module
 from nova_lite.virt.sim import hostpower
+from tests.fixtures import filling
 from tests.sim import kernel
 from tests.sim.workload import codes
 from tests.sim.workload import outside
 from tests.sim.workload import owners
 from tests.sim.world import cloud as cloud_module
+from tests.sim.world import places as places_module
 
 HOST, TASK, LAUNCHED = 'OS-EXT-SRV-ATTR:host', owners.TASK, 'OS-SRV-USG:launched_at'
 # How servers get where they can be used: {status: (name, action)}.
@@ -47,6 +52,22 @@ def delete_again(caller, ledger):
                 ledger.violation(f'{uuid} cannot be deleted again: {code}: {found}')
         elif _began(ledger, uuid) < late and server[TASK] is not None:
             ledger.violation(f'{uuid} is {server[TASK]}, and no neighbour refuses that any more')
+
+
+def fill(cloud, ledger, caller):
+    """Give all that hosts have free to servers, and delete these again. cloud: see Finale"""
+    conf = conf_module.make_conf(files=[cloud.places.path('etc', f'{cloud.size.apis[0]}.conf')])
+    reader = reader_module.Reader(conf, files.of_state_directory(places_module.ROOT))
+    try:
+        _code, found = caller.neighbour('images', 'GET', '/image/v2/images?name=cirros')
+        image = found['images'][0]['id']
+
+        def violation(kind, text):
+            ledger.violation(f'{kind}: {text}')
+
+        filling.Filling(caller.send, reader.read, image, violation).run()
+    finally:
+        reader.close()
 
 
 def _began(ledger, uuid):

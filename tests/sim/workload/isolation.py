@@ -7,25 +7,27 @@ FLAVOR = 'licensed'
 HOST = 'cell1-host1'
 # {flavor: cell whose hosts have its trait}
 DIVIDED = {'in-cell1': 'cell1', 'in-cell2': 'cell2'}
-# {flavor: (CPUs, extra specs)} of servers with CPUs, pages and devices of their own.
+# {flavor: (CPUs, MiB, extra specs)} of servers with CPUs, pages and devices of their own.
 PINNED = {
-    'pinned': (2, {'hw:cpu_policy': 'dedicated'}),
+    'pinned': (2, 512, {'hw:cpu_policy': 'dedicated'}),
     'paged': (
         4,
+        512,
         {'hw:cpu_policy': 'dedicated', 'hw:numa_nodes': '2', 'hw:mem_page_size': 'large'},
     ),
-    'mixed': (3, {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '0-1'}),
-    'gpu': (1, {'pci_passthrough:alias': 'gpu:1'}),
+    'mixed': (3, 512, {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '0-1'}),
+    'gpu': (1, 512, {'pci_passthrough:alias': 'gpu:1'}),
     'near': (
         2,
+        512,
         {
             'hw:numa_nodes': '1',
             'hw:pci_numa_affinity_policy': 'required',
             'pci_passthrough:alias': 'gpu:2,function:1',
         },
     ),
-    'card': (1, {'pci_passthrough:alias': 'card:1'}),
-    'virtual': (1, {'pci_passthrough:alias': 'gpu:1', 'resources:VGPU': '1'}),
+    'card': (1, 512, {'pci_passthrough:alias': 'card:1'}),
+    'virtual': (1, 512, {'pci_passthrough:alias': 'gpu:1', 'resources:VGPU': '1'}),
 }
 _LIVE = {'live_migratable': 'yes'}
 ALIASES = {
@@ -99,10 +101,10 @@ def divide(caller):
         _make_flavor(caller, flavor, trait)
 
 
-def pin(caller):
+def pin(caller, flavors):
     """Make the flavors of pinned servers, as an operator."""
-    for flavor, (vcpus, specs) in PINNED.items():
-        _make(caller, flavor, specs, vcpus=vcpus, ram=512)
+    for flavor, (vcpus, ram, specs) in flavors.items():
+        _make(caller, flavor, specs, vcpus=vcpus, ram=ram)
 
 
 def _give_trait(caller, trait, prefix=''):

@@ -7,11 +7,10 @@ from tests.sim.workload import administrators
 from tests.sim.workload import crowds
 from tests.sim.workload import devices
 from tests.sim.workload import ingredients
-from tests.sim.workload import isolation
 from tests.sim.workload import neighbours
-from tests.sim.workload import operations
 from tests.sim.workload import operators
 from tests.sim.workload import owners
+from tests.sim.workload import pinned
 from tests.sim.workload import plan
 from tests.sim.workload import profiles
 from tests.sim.workload import roots
@@ -329,41 +328,6 @@ def darkened(rng):
     )
 
 
-def pinned(rng):
-    """Servers with CPUs, pages and devices, on hosts that have too few of them for all."""
-    return plan.Plan(
-        clients=2,
-        servers=rng.choice((3, 5)),
-        minutes=0.4,
-        pause_s=1.0,
-        creates=0.5,
-        deletes=0.1,
-        pinned=True,
-        ports=0.4,
-        operations=frozenset(
-            (
-                *('attach_interface', 'detach_interface'),
-                *ingredients.MOVES,
-                *rng.choice((ingredients.SHELVES, ('cross',), ('reboot_hard', 'rebuild'))),
-                'rescue',
-                'unrescue',
-                operations.CONSOLE,
-            )
-        ),
-        kills=rng.choice((0, 0, 2)),
-        hosts_off=rng.choice((0, 1)),
-        ambush=True,
-        victims=rng.choice((('super',), ('conductor', 'compute'))),
-        rates=rng.choice(({}, ingredients.SLUGGISH, {'reply': {'lost': 0.02, 'late': 0.02}})),
-        options=places.merged(
-            {**ingredients.HASTY, **isolation.ALIASES}, rng.choice(({}, isolation.FILTERED))
-        ),
-        profile=profiles.slow(rng.randrange(1000), rng.choice((0.3, 3))) + isolation.NODES,
-        # Another guest may have been faster.
-        refusals=(*profiles.REFUSED, *profiles.OCCUPIED, profiles.NO_DEVICE),
-    )
-
-
 THEMES = {
     'silent': (2, places.SMALL, silent),
     'kept': (1, places.SMALL, keeping),
@@ -379,7 +343,7 @@ FURTHER = {
 # one of so many has one of the next. Other seeds keep their themes. The text names the draw.
 LATER = (
     ('further', 5, FURTHER),
-    ('pinned', 6, {'pinned': (1, places.CELLS, pinned)}),
+    ('pinned', 6, pinned.PINNED),
     ('boot disks', 12, {'rooted': (1, places.CELLS, functools.partial(roots.rooted, OWNED))}),
     ('states that wait', 12, waits.WAITING),
     ('refused releases', 10, neighbours.RELEASES),
@@ -388,6 +352,7 @@ LATER = (
     ('mappings', 3, operators.MAPPINGS),
     ('reset builds', 4, waits.BUILT),
     ('crowds', 3, crowds.CROWDS),
+    ('fleets', 12, pinned.FLEET),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

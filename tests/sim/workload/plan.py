@@ -88,7 +88,8 @@ class Plan:
     apart: whether servers stay in their cells, and trouble of one excuses nothing in another
     isolated: whether isolation.HOST only takes servers of isolation.FLAVOR
     divided: whether each flavor is for the hosts of one cell: to resize is to cross
-    pinned: whether all servers have CPUs of their own; `profile` must have isolation.NODES
+    pinned: {flavor: (CPUs, MiB, extra specs)} of all servers, for which `profile` must have hosts
+    filled: whether all that hosts have free at the end is given to servers
     settle_s: seconds after the last request at which to look whether all is well
     rest_s: for how long all must be well then
     stored_s: how long before its restore the state of the cloud is saved; 0: it is not
@@ -147,7 +148,8 @@ class Plan:
     apart: bool = False
     isolated: bool = False
     divided: bool = False
-    pinned: bool = False
+    pinned: dict = dataclasses.field(default_factory=dict)
+    filled: bool = False
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)
@@ -183,7 +185,7 @@ class Plan:
         if self.divided:
             return (*isolation.DIVIDED,)
         if self.pinned:
-            return (*isolation.PINNED,)
+            return (*self.pinned,)
         return (*FLAVORS, isolation.FLAVOR) if self.isolated else FLAVORS
 
     def moments(self, end):
