@@ -28,12 +28,19 @@ def main(argv=None):
     parser.add_argument('--minutes', type=float, default=10.0, help='default: %(default)s')
     parser.add_argument('--database', choices=DATABASES, default='mariadb')
     parser.add_argument('--profile', default='default', help='of the simulated hosts')
+    parser.add_argument(
+        '--fleet', action='store_true', help='20 hosts with NUMA nodes, 4 with GPUs; fill them'
+    )
     args = parser.parse_args(argv)
     seed = runtime.random().randrange(10**6) if args.seed is None else args.seed
     print(f'python -m tests.chaos --seed {seed} --minutes {args.minutes:g}', flush=True)
     os.makedirs(KEEP, exist_ok=True)
-    with run_module.cloud(DATABASES[args.database](), args.profile) as cloud:
-        run = run_module.Run(cloud, seed=seed, path=os.path.join(KEEP, 'requests.jsonl'))
+    database, path = DATABASES[args.database](), os.path.join(KEEP, 'requests.jsonl')
+    make = (
+        run_module.fleet_cloud(database) if args.fleet else run_module.cloud(database, args.profile)
+    )
+    with make as cloud:
+        run = run_module.Run(cloud, seed=seed, path=path, is_fleet=args.fleet)
         if found := run.run(args.minutes * 60):
             logs = run_module.log_directory(cloud)
             shutil.copytree(logs, os.path.join(KEEP, 'log'), dirs_exist_ok=True)

@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite.db.api import sagas
 from tests.chaos import caller
+from tests.fixtures import filling
 
 SETTLE_S, GONE_S = 240, 240
 # Audits have repaired everything by then; sagas that clean up are waited for besides.
@@ -107,6 +108,11 @@ class Accounting:
     def _verify(self, when):
         for finding in self._cloud.findings(AUDITED_S):
             self._ledger.violation(f'verify {when}', finding)
+
+    def fill(self):
+        """Give all that hosts have free to servers, and delete these again."""
+        image, violation = self._cloud.image_id('cirros'), self._ledger.violation
+        filling.Filling(self._caller.send, self._cloud.snapshot, image, violation).run()
 
     def delete_all(self):
         """Delete every server; nothing of them may be left anywhere."""

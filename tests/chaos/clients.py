@@ -46,10 +46,11 @@ SIMPLE = {
 
 
 class World(typing.NamedTuple):
-    """The state that all clients share. hosts: names; groups: ids of server groups"""
+    """The state that all clients share. hosts, flavors: names; groups: ids of server groups"""
 
     hosts: list
     groups: list
+    flavors: tuple = FLAVORS
 
 
 class Client:
@@ -61,7 +62,7 @@ class Client:
         self._ledger, self._made = ledger, 0
         self._caller = caller.Caller(cloud, ledger, self._name)
         self._image = cloud.image_id('cirros')
-        self._flavors = [cloud.flavor_id(name) for name in FLAVORS]
+        self._flavors = [cloud.flavor_id(name) for name in world.flavors]
         self._network = cloud.network_id()
 
     def run(self):

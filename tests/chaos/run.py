@@ -1,6 +1,8 @@
 """One run of the chaos test: start everything, wait, stop everything, account for it."""
 
+import contextlib
 import os
+import tempfile
 
 from nova_lite import runtime
 from nova_lite.db import transactions
@@ -11,6 +13,7 @@ from tests.chaos import clients
 from tests.chaos import ledger as ledger_module
 from tests.chaos import nemesis
 from tests.chaos import watchers
+from tests.fixtures import fleet
 from tests.fixtures import process_cloud
 
 CLIENTS, CELLS, HOSTS = 6, 2, 3
@@ -26,27 +29,46 @@ OPTIONS = {
 }
 
 
-def cloud(database, profile='default'):
+def cloud(database, profile='default', *, hosts=HOSTS, options=None):
     """Return the cloud to be run against, not set up yet. database: a fixture of a server"""
     return process_cloud.ProcessCloud(
         database,
         own_brokers=(layout.TOP, 'cell1', 'cell2'),
         cells=CELLS,
-        hosts=HOSTS,
+        hosts=hosts,
         profile=profile,
-        options=OPTIONS,
+        options={**OPTIONS, **(options or {})},
     )
 
 
-class Run:
-    """cloud: one that is set up; path: of the file for requests and faults"""
+@contextlib.contextmanager
+def fleet_cloud(database):
+    """Set up a cloud whose hosts have NUMA nodes, pages and GPUs, and the flavors for them."""
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as profile:
+        profile.write(fleet.PROFILE.format(seed=1, high=0.5))
+        profile.flush()
+        options = fleet.options(report=True)
+        with cloud(database, profile.name, hosts=fleet.HOSTS, options=options) as made:
+            for name, (vcpus, ram, specs) in fleet.FLAVORS.items():
+                compute = made.admin.compute
+                flavor = compute.create_flavor(name=name, vcpus=vcpus, ram=ram, disk=1)
+                compute.create_flavor_extra_specs(flavor, specs)
+            yield made
 
-    def __init__(self, cloud, *, seed, path):
-        self.cloud = cloud
+
+class Run:
+    """cloud: one that is set up; path: of the file for requests and faults
+
+    is_fleet: whether the cloud is that of `fleet_cloud`, which is filled at the end
+    """
+
+    def __init__(self, cloud, *, seed, path, is_fleet=False):
+        self.cloud, self._is_fleet = cloud, is_fleet
         self.ledger = ledger_module.Ledger(path)
         self._stop, self._stop_harm = runtime.Event(), runtime.Event()
         self.nemesis = nemesis.Nemesis(cloud, self.ledger, seed=seed, stop=self._stop_harm)
-        world = clients.World(_hosts(cloud), _groups(cloud))
+        flavors = (*fleet.FLAVORS,) if is_fleet else clients.FLAVORS
+        world = clients.World(_hosts(cloud), _groups(cloud), flavors)
         self._clients = [
             clients.Client(cloud, self.ledger, number, seed=seed, stop=self._stop, world=world)
             for number in range(CLIENTS)
@@ -87,6 +109,8 @@ class Run:
         try:
             account = accounting.Accounting(self.cloud, self.ledger, api_db)
             account.check()
+            if self._is_fleet:
+                account.fill()
             account.delete_all()
         finally:
             api_db.dispose()
