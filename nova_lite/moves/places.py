@@ -24,6 +24,12 @@ class Place(typing.NamedTuple):
         """Return a step that takes effect at this place. step: its id; options: see saga.Step"""
         return saga.Step(step, do, undo, at=self, **options)
 
+    def transaction(
+        self, step: str, transaction: saga.Transaction, **options: typing.Any
+    ) -> saga.Step:
+        """Return a step that is a transaction of the API database, which records its end."""
+        return self.step(step, saga.nothing, transaction=transaction, **options)
+
     def best_effort(
         self, step: str, do: saga.Effect, *, attempts: int = ATTEMPTS, **options: typing.Any
     ) -> saga.Step:

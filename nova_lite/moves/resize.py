@@ -145,8 +145,10 @@ class Resize(move.Move[Began]):
             places.DEST_HOST.step(
                 FINISH, self.finish, self.arrival.destroy, calls=('finish_resize', 'revert_resize')
             ),
-            places.SOURCE_RECORDS.step('switch-record-to-destination', self.switch, pivot=True),
-            self.stored_request.saving(self.save_spec),
+            places.SOURCE_RECORDS.step(
+                'switch-record-to-destination', self.switch, pivot=True, later=True
+            ),
+            self.stored_request.saving_flavor(lambda: self.arguments.flavor),
             *self._ending_attachments(FINISH),
         )
 
@@ -164,7 +166,7 @@ class Resize(move.Move[Began]):
             *crossing.leaving(),
             self.ports.activating(steps.ACTIVATE),
             *crossing.arriving(),
-            self.stored_request.saving(self.save_spec),
+            self.stored_request.saving_flavor(lambda: self.arguments.flavor),
             crossing.dropping_image(),
             *self._ending_attachments(cross_cell.SPAWN),
             crossing.ending(self.allocation.free_source),
@@ -345,6 +347,3 @@ class Resize(move.Move[Began]):
         )
         self.arrival.record(connection)
         self.events.end_all(connection)
-
-    def save_spec(self) -> None:
-        self.stored_request.save_flavor(self.arguments.flavor)

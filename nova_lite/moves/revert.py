@@ -137,11 +137,11 @@ class RevertResize(move.Move[Began]):
             places.SOURCE_HOST.best_effort(
                 FINISH, self.finish, calls=('discard_guest', 'restore_guest')
             ),
-            places.PLACEMENT.step('return-allocations', self.return_allocations),
+            places.PLACEMENT.step('return-allocations', self.return_allocations, later=True),
             places.NETWORK.best_effort(
                 DROP, self.drop_dest, clean=saga.Clean(self.drop_dest_late, alone=True), later=True
             ),
-            self.stored_request.saving(self.save_spec),
+            self.stored_request.saving_flavor(lambda: self.began.flavor),
             places.SOURCE_RECORDS.step('record-revert', self.record, later=True),
         )
 
@@ -286,11 +286,6 @@ class RevertResize(move.Move[Began]):
         """Release the migration's allocations for ports that were deleted during the move."""
         if self.results.get(HOLDS):
             self.resources.release()
-
-    def save_spec(self) -> None:
-        flavor = self.began.flavor
-        if flavor:
-            self.stored_request.save_flavor(flavor)
 
     def record(self) -> None:
         """Record the end of the revert, or ERROR if the source could not restore the guest."""

@@ -138,10 +138,13 @@ class ServerCell:
         """Undo the seal."""
         self.write(instances.seal, self._uuid, False)
 
-    def take_over(self, other: 'ServerCell') -> journal.Data:
-        """Map the server to this cell instead of its former cell. This is the pivot."""
-        self._world.api_db.write(
-            mapping_switch.switch,
+    def take_over(self, connection: sa.Connection, other: 'ServerCell') -> journal.Data:
+        """Map the server to this cell instead of its former cell. This is the pivot.
+
+        connection: of a transaction of the API database
+        """
+        mapping_switch.switch(
+            connection,
             self._ctxt,
             self._uuid,
             source_id=other.cell.id,

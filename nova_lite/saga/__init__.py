@@ -10,11 +10,13 @@ from nova_lite.saga.step import Clean
 from nova_lite.saga.step import Effect
 from nova_lite.saga.step import FOREVER
 from nova_lite.saga.step import Leave
+from nova_lite.saga.step import nothing
 from nova_lite.saga.step import Pending
 from nova_lite.saga.step import Saga
 from nova_lite.saga.step import Skipped
 from nova_lite.saga.step import Step
 from nova_lite.saga.step import Steps
+from nova_lite.saga.step import Transaction
 from nova_lite.saga.step import Way
 from nova_lite.saga.values import Answer
 from nova_lite.saga.values import Result
@@ -34,6 +36,8 @@ __all__ = (
     'Skipped',
     'Step',
     'Steps',
+    'Transaction',
     'Value',
     'Way',
+    'nothing',
 )

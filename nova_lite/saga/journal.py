@@ -87,6 +87,8 @@ class Note(typing.NamedTuple):
 
 
 Notes: typing.TypeAlias = collections.abc.Sequence[Note]
+# A function of the connection of a transaction. It may change the data that the transaction stores.
+Effect: typing.TypeAlias = collections.abc.Callable[[typing.Any], None]
 
 
 class Journal(typing.Protocol):
@@ -94,6 +96,9 @@ class Journal(typing.Protocol):
 
     notes: events to record, in order; the last one is that of the step that has ended or waits
     """
+
+    def joined(self, effect: Effect) -> 'Journal':
+        """Return a journal whose writes make an effect first, in the same transaction."""
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> Record | None:
         """Acquire a due saga without an owner. Return its record, or None."""
@@ -173,5 +178,5 @@ class Abandoned:
     def _refuse(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn:
         raise LostLease('abandoned')
 
-    acquire = renew = require = advance = park = finish = find = due = _refuse
+    joined = acquire = renew = require = advance = park = finish = find = due = _refuse
     clean_later = clean_soon = hold_server = _refuse

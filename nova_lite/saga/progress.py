@@ -6,6 +6,8 @@ saga that is taken over repeats such steps. If one of them fails then, the undo 
 step that the former owner may have begun.
 """
 
+from collections.abc import Iterator
+import contextlib
 import typing
 
 from nova_lite import runtime
@@ -38,6 +40,8 @@ class Progress:
         self._last: dict[str, typing.Any] = {}
         # Notes of steps that have ended and are not recorded yet.
         self._earlier: list[journal_module.Note] = []
+        # The `transaction` of the step that is being recorded.
+        self._effect: journal_module.Effect | None = None
         self._plan()
         self._begun = self._former_begun()
         # Whether the journal names the last step that may begin before it is written again. After a
@@ -48,7 +52,17 @@ class Progress:
     @property
     def _journal(self) -> journal_module.Journal:
         # An engine that was abandoned has another journal.
-        return self._engine.journal
+        journal = self._engine.journal
+        return journal if self._effect is None else journal.joined(self._effect)
+
+    @contextlib.contextmanager
+    def joining(self, effect: journal_module.Effect) -> Iterator[None]:
+        """Make an effect in the transaction that the block writes to the journal."""
+        self._effect = effect
+        try:
+            yield
+        finally:
+            self._effect = None
 
     # ---- the plan ----
 
@@ -143,8 +157,13 @@ class Progress:
         return self._is_ahead or index > self.pivot
 
     def record_all_before(self, index: int, direction: str) -> None:
-        """Record all steps before the pivot if it is next: after it none of them may fail again."""
-        if direction == FORWARD and index == self.pivot != self._recorded:
+        """Record all steps before the pivot if it is next: after it none of them may fail again.
+
+        A pivot with a `transaction` is recorded with them.
+        """
+        if direction == UNDO or index != self.pivot or self.steps[index].transaction:
+            return
+        if index != self._recorded:
             note = journal_module.Note(None, self.steps[index - 1].id)
             self._advance(index, direction, note)
 

@@ -57,6 +57,8 @@ class Run:
         if engine.debugger is None:
             saga.data.pop(breakpoints.MARK, None)
         self.position = record.position
+        # The state of a saga that has ended with its last step.
+        self._ended: str | None = None
         self.progress = progress_module.Progress(engine, saga, record)
 
     def go(self) -> str:
@@ -65,7 +67,7 @@ class Run:
         while True:
             self.position = max(index, 0)
             if self.progress.is_end(index, direction):
-                return self._end(direction)
+                return self._ended or self._end(direction)
             step = self.progress.steps[index]
             if self.engine.stopping:
                 self._log_parked(step, 'this super-conductor stops')
@@ -117,6 +119,10 @@ class Run:
             result = self._timed(step, FORWARD, step.do)
             if not isinstance(result, step_module.Pending | step_module.Skipped | None):
                 self.saga.results.keep(step.id, result)
+            if step.transaction and not isinstance(
+                result, step_module.Pending | step_module.Skipped
+            ):
+                return self._do_transaction(index, step, step.transaction)
         except (journal_module.LostLease, exception.StaleEpoch):
             raise
         except Exception as error:
@@ -131,6 +137,30 @@ class Run:
             # The journal is not written: after a takeover the step is skipped again.
             return index + 1, FORWARD
         return self._reach(index + 1, FORWARD, step, what=DONE)
+
+    def _do_transaction(
+        self, index: int, step: step_module.Step, transaction: step_module.Transaction
+    ) -> Reached:
+        """Record the end of a step with its transaction, and the end of the saga if it is the last.
+
+        After an error the saga is as before. The transaction may have taken place.
+        """
+        data, attempts = dict(self.saga.data), self.attempts
+
+        def effect(connection: typing.Any) -> None:
+            result = transaction(connection)
+            if result is not None:
+                self.saga.results.keep(step.id, result)
+
+        try:
+            with self.progress.joining(effect):
+                reached = self._reach(index + 1, FORWARD, step, what=DONE)
+                if self.progress.is_end(*reached):
+                    self._ended = self._end(FORWARD)
+        except Exception:
+            self.saga.data, self.attempts = data, attempts
+            raise
+        return reached
 
     def _undo(self, index: int, step: step_module.Step) -> Reached | None:
         if step.id in self.saga.data.get(step_module.LEFT_AS, {}).get('keeps', ()):

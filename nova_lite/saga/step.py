@@ -28,6 +28,12 @@ BEGUN = 'begun'
 # The type of functions that do or undo a step. They return a value of the step's Result, Pending,
 # Skipped or None.
 Effect: typing.TypeAlias = typing.Callable[[], typing.Any]
+# The type of functions of a connection that return a value of the step's Result or None.
+Transaction: typing.TypeAlias = typing.Callable[[typing.Any], typing.Any]
+
+
+def nothing() -> None:
+    """Do nothing: `do` of a step whose effect is its `transaction`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +94,12 @@ class Step:
         the error
     later: record the end of the step together with that of a later step, which saves a transaction.
         So this step may be repeated after the later one has run, and the undo of the steps in
-        between must not need its result. The step before the pivot is recorded in any case
+        between must not need its result. The step before the pivot is recorded in any case, unless
+        the pivot has a `transaction`
+    transaction: an effect in the journal's database, made after `do` in the transaction that
+        records the end of the step, and that of the saga if no step follows. So both take place,
+        or neither. It takes the connection, and returns the result of the step or None. The
+        result must not change the plan
     skips: whether the step may return Skipped. A skipped step may be repeated as with `later`
     clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
@@ -106,6 +117,7 @@ class Step:
     attempts: int = 1
     best_effort: bool = False
     later: bool = False
+    transaction: Transaction | None = None
     skips: bool = False
     clean: Clean | None = None
     harmless: bool = False

@@ -41,6 +41,8 @@ _FREE = sa.and_(
 )
 _DUE = database_clock.is_over(TABLE.c.wake_at, retries.LONGEST_WAIT_S)
 _LATE = sa.select(database_clock.now(), TABLE.c.wake_at, TABLE.c.lease_until).where(_FREE, _DUE)
+# Columns that stay the same while an owner has a saga, and those of a saga without one.
+_HELD_BY, _NO_OWNER = ('uuid', 'epoch', 'state'), {'owner': None, 'lease_until': None}
 _FIRST_DUE = (
     sa.select(TABLE.c.uuid)
     .where(_FREE, _DUE)
@@ -85,8 +87,7 @@ def create(
     conflict = exception.Conflict(reason='another operation is moving the server')
     if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
         raise conflict
-    values = ctxt.to_wire()
-    values.pop('auth_token')
+    values = {name: each for name, each in ctxt.to_wire().items() if name != 'auth_token'}
     rows.insert_new(
         connection,
         TABLE,
@@ -209,8 +210,16 @@ def add_events(
 class Journal:
     """The journal over a Database."""
 
-    def __init__(self, database: transactions.Database) -> None:
-        self.database = database
+    def __init__(
+        self, database: transactions.Database, effect: journal.Effect | None = None
+    ) -> None:
+        self.database, self._effect = database, effect
+
+    def joined(self, effect: journal.Effect) -> journal.Journal:
+        return Journal(self.database, effect)
+
+    def _change(self, *change: typing.Any, **options: typing.Any) -> None:
+        self.database.write(_change, self._effect, *change, **options)
 
     def acquire(self, uuid: str, owner: str, lease_s: float) -> journal.Record | None:
         return self.database.write(_acquire, uuid, owner, lease_s)
@@ -242,7 +251,7 @@ class Journal:
         }
         if error is not None:
             values['error'] = error
-        self.database.write(_change, record, values, *notes)
+        self._change(record, values, *notes)
 
     def park(
         self,
@@ -259,8 +268,7 @@ class Journal:
             'position': position,
             'attempts': attempts,
             'data': data,
-            'owner': None,
-            'lease_until': None,
+            **_NO_OWNER,
         }
         *earlier, note = notes
         if earlier:
@@ -271,7 +279,7 @@ class Journal:
             if record.waits_on == note.step:
                 note = journal.Note(None)
         wake_in_s = min(wake_in_s, retries.LONGEST_WAIT_S)
-        self.database.write(_change, record, values, *earlier, note, wake_in_s=wake_in_s)
+        self._change(record, values, *earlier, note, wake_in_s=wake_in_s)
 
     def finish(
         self,
@@ -288,11 +296,10 @@ class Journal:
         values |= {
             'state': state,
             'active_for': None,
-            'owner': None,
-            'lease_until': None,
+            **_NO_OWNER,
             'finished_at': runtime.naive_now(),
         }
-        self.database.write(_change, record, values, *notes, journal.Note(state))
+        self._change(record, values, *notes, journal.Note(state))
 
     def clean_later(
         self,
@@ -310,8 +317,7 @@ class Journal:
             # Now the mapping has the server's usage, even while a duty holds the server.
             'vcpus': None,
             'memory_mb': None,
-            'owner': None,
-            'lease_until': None,
+            **_NO_OWNER,
             'attempts': attempts,
             'data': data,
         }
@@ -320,15 +326,14 @@ class Journal:
         if record.state != journal.CLEANING:
             values['finished_at'] = runtime.naive_now()
             notes = (*notes, journal.Note(journal.CLEANING))
-        self.database.write(_change, record, values, *notes, wake_in_s=wake_in_s)
+        self._change(record, values, *notes, wake_in_s=wake_in_s)
 
     def clean_soon(self, record: journal.Record, *, wake_in_s: float, data: journal.Data) -> None:
-        values = {'owner': None, 'lease_until': None, 'data': data}
-        self.database.write(_change, record, values, wake_in_s=wake_in_s)
+        self._change(record, {**_NO_OWNER, 'data': data}, wake_in_s=wake_in_s)
 
     def hold_server(self, record: journal.Record) -> bool:
         try:
-            self.database.write(_change, record, {'active_for': record.instance_uuid})
+            self._change(record, {'active_for': record.instance_uuid})
         except db_exception.DBDuplicateEntry:
             return False
         return True
@@ -337,7 +342,7 @@ class Journal:
         return self.database.read(rows.find, TABLE, uuid=uuid)
 
     def due(self, limit: int) -> Sequence[str]:
-        return self.database.read(_find_due, limit)
+        return self.database.read(execute.values, _FIRST_DUE, {'most': limit})
 
 
 def _acquire(
@@ -354,8 +359,7 @@ def _acquire(
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
         add_event(connection, uuid, owner, epoch, note)
-    cleans = before.state == journal.CLEANING
-    state = journal.CLEANING if cleans else journal.RUNNING
+    state = before.state if before.state == journal.CLEANING else journal.RUNNING
     columns = {**before._mapping, 'state': state, 'epoch': epoch, 'owner': owner}
     return types.SimpleNamespace(**columns)
 
@@ -377,24 +381,18 @@ def _renew(connection: sa.Connection, held: dict[str, int], owner: str, lease_s:
 
 def _change(
     connection: sa.Connection,
+    effect: journal.Effect | None,
     record: journal.Record,
     values: rows.Values,
     *notes: journal.Note,
     wake_in_s: float | None = None,
 ) -> None:
-    held: dict[str, typing.Any] = {
-        'uuid': record.uuid,
-        'epoch': record.epoch,
-        'state': record.state,
-    }
-    later: dict[str, typing.Any] = {}
+    if effect is not None:
+        effect(connection)
+    where: dict[str, typing.Any] = {name: getattr(record, name) for name in _HELD_BY}
     if wake_in_s is not None:
-        later = {'computed': _WAKE_LATER, 'given': {'wake_in_s': wake_in_s}}
-    if not rows.change(connection, TABLE, values, **later, **held):
+        where |= {'computed': _WAKE_LATER, 'given': {'wake_in_s': wake_in_s}}
+    if not rows.change(connection, TABLE, values, **where):
         raise journal.LostLease(record.uuid)
     happened = [note for note in notes if note.what is not None]
     add_events(connection, record.uuid, record.owner, record.epoch, happened)
-
-
-def _find_due(connection: sa.Connection, limit: int) -> Sequence[str]:
-    return execute.values(connection, _FIRST_DUE, {'most': limit})

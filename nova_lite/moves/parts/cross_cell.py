@@ -144,9 +144,9 @@ class Crossing:
                 self._arrival.destroy,
                 calls=('finish_snapshot_based_resize_at_dest', 'revert_resize'),
             ),
-            places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=clean),
-            places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
-            places.SOURCE_RECORDS.step(HIDE, self.hide_source),
+            places.DEST_RECORDS.step(SHOW, self.show, self.hide_copy, clean=clean, later=True),
+            places.API_DATABASE.transaction(SWITCH, self.switch, pivot=True),
+            places.SOURCE_RECORDS.step(HIDE, self.hide_source, later=True),
         )
 
     def dropping_image(self) -> saga.Step:
@@ -266,9 +266,9 @@ class Crossing:
         """Undo `show`."""
         server_cell.restore(self.scope.here, self._dest.cell)
 
-    def switch(self) -> saga.Data:
+    def switch(self, connection: sa.Connection) -> saga.Data:
         """Map the server to the destination's cell. This is the pivot."""
-        return self._dest.cell.take_over(self.scope.here)
+        return self._dest.cell.take_over(connection, self.scope.here)
 
     @scopes.transaction
     def hide_source(self, connection: sa.Connection) -> Hidden:

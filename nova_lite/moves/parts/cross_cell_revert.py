@@ -60,8 +60,8 @@ class Crossing:
         scope = self.scope
         hiding = duties.shown(scope, self._source)
         return (
-            places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=hiding),
-            places.API_DATABASE.step(SWITCH, self.switch, pivot=True),
+            places.SOURCE_RECORDS.step(SHOW, self.show, self.hide_source, clean=hiding, later=True),
+            places.API_DATABASE.transaction(SWITCH, self.switch, pivot=True),
             places.DEST_RECORDS.step('hide-destination-records', self.hide_dest, later=True),
             places.NETWORK.best_effort(
                 ACTIVATE, self.activate, clean=duties.activation(scope), later=True
@@ -115,9 +115,9 @@ class Crossing:
         """Undo `show`."""
         server_cell.restore(self.scope.here, self._source.cell)
 
-    def switch(self) -> saga.Data:
+    def switch(self, connection: sa.Connection) -> saga.Data:
         """Map the server to the source's cell, where its guest does not run yet."""
-        return self._source.cell.take_over(self.scope.here)
+        return self._source.cell.take_over(connection, self.scope.here)
 
     def hide_dest(self) -> None:
         """Hide the destination's record. Repeat a deletion that missed the switch."""

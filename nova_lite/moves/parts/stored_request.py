@@ -1,5 +1,6 @@
 """The stored request of a server, from which later moves and the scheduler start."""
 
+from collections.abc import Callable
 import typing
 
 import sqlalchemy as sa
@@ -12,6 +13,8 @@ from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
 from nova_lite.objects import flavor as flavor_objects
 
+SAVE = 'save-request-spec'
+
 
 class StoredRequest:
     """The stored request of a server. Changes are refused if the epoch of the saga is old."""
@@ -20,16 +23,25 @@ class StoredRequest:
         self.scope = scope
 
     def saving(self, do: saga.Effect) -> saga.Step:
-        """Return the step that updates the request. do: calls one of the functions below"""
-        return places.API_DATABASE.step('save-request-spec', do, later=True, skips=True)
+        """Return the step that updates the request. do: may call `change`"""
+        return places.API_DATABASE.step(SAVE, do, later=True, skips=True)
+
+    def saving_flavor(self, find: Callable[[], saga.Data | None]) -> saga.Step:
+        """Return the step that stores a flavor, and counts it in quotas.
+
+        find: function that returns the flavor, or None for a server that was gone
+        """
+
+        def save(connection: sa.Connection) -> None:
+            flavor = find()
+            if flavor:
+                self._save_flavor(connection, flavor)
+
+        return places.API_DATABASE.transaction(SAVE, save)
 
     def change(self, **values: typing.Any) -> None:
         """Change the request, if there is one."""
         self.scope.world.api_db.write(self._change, values)
-
-    def save_flavor(self, flavor: saga.Data) -> None:
-        """Store a flavor, and count it in quotas."""
-        self.scope.world.api_db.write(self._save_flavor, flavor)
 
     def _change(self, connection: sa.Connection, values: dict[str, typing.Any]) -> None:
         sagas.hold(connection, self.scope.ctxt)

@@ -240,6 +240,8 @@ class MoveTestCase(testtools.TestCase):
             for _time in range(times):
                 made.repeated = times > 1
                 result = step.do()
+                if step.transaction:
+                    result = self.api_db.write(step.transaction)
                 if result is not None and not isinstance(result, saga.Skipped):
                     made.results.keep(step.id, result)
 

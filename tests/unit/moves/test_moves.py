@@ -258,7 +258,7 @@ class MovesTest(moves_base.MoveTestCase):
         self.do(made, moves_base.until(made, 'save-request-spec'))
         self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
         step = next(step for step in made.steps() if step.id == 'save-request-spec')
-        self.assertRaises(exception.StaleEpoch, step.do)
+        self.assertRaises(exception.StaleEpoch, self.api_db.write, step.transaction)
         spec = self.api_db.read(request_specs.get, self.server)
         self.assertEqual('m1.tiny', spec.flavor.name)
 
