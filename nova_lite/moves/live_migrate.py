@@ -157,7 +157,7 @@ class LiveMigration(move.Move[Began]):
     def _arrived(self) -> saga.Steps:
         """Return the steps from the pivot on."""
         return (
-            self.relocation.switching(PREPARE, then=self._switched),
+            self.relocation.switching(PREPARE, then=self._switched, later=True),
             places.DEST_HOST.best_effort(
                 START, self.start, attempts=3, calls=('post_live_migration_at_destination',)
             ),

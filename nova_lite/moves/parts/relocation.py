@@ -8,6 +8,7 @@ import typing
 
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
@@ -70,19 +71,24 @@ class Relocation:
         *,
         columns: Callable[[], rows.Values] = dict,
         then: Callable[[sa.Connection], None] = lambda connection: None,
+        **options: typing.Any,
     ) -> saga.Step:
         """Return the pivot: it moves the server's record to the destination.
 
         made: the step whose result has the connections of the volumes to the destination
         columns: function that returns further columns of the server
         then: function of the connection that records more in the transaction
+        options: see saga.Step
         """
 
         def switch(connection: sa.Connection) -> None:
             scope, route = self.scope, self.route
-            row = instances.get(connection, scope.instance_uuid)
+            row = scope.require_row(instances.find(connection, scope.instance_uuid))
             if row.host == route.dest.host:
+                # The switch is repeated. The server may have been deleted since.
                 return
+            if row.deleted or row.hidden:
+                raise exception.InstanceNotFound(instance_id=row.uuid)
             zone = self._choice.found.availability_zone
             values = {**route.dest.columns, 'availability_zone': zone, **columns()}
             instances.update(
@@ -96,7 +102,9 @@ class Relocation:
             move_records.change_devices(connection, self.volumes.reserved, connected)
             then(connection)
 
-        return places.SOURCE_RECORDS.step(SWITCH, lambda: self.scope.write(switch), pivot=True)
+        return places.SOURCE_RECORDS.step(
+            SWITCH, lambda: self.scope.write(switch), pivot=True, **options
+        )
 
     def settle(self, connection: sa.Connection, columns: rows.Values) -> None:
         """Set the last columns of a server that has arrived, and clear its task."""
