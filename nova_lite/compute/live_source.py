@@ -27,8 +27,9 @@ OVER = ('MigrationNotRunning', 'GuestNotFound')
 ABORTED = ('MigrationAborted', 'MoveEnded')
 BYTES_PER_GIB = 2**30
 MIB_PER_GIB = 1024
-# Seconds until the next poll of a waiting migration, by its place in the queue.
-TURN_S, LONGEST_TURN_S = 0.25, 5.0
+# Seconds until the next poll of a waiting migration, by its place in the queue. The end of another
+# migration wakes it before.
+TURN_S, LONGEST_TURN_S = 1.0, 5.0
 UNDO_TRIES = 3
 
 

@@ -30,8 +30,9 @@ Verb = model.Verb
 ON_COPY = (Verb.ABORT_LIVE_MIGRATION, Verb.FORCE_COMPLETE)
 # The columns of which at least one changes if a guest is created again or changes its power.
 IDENTITY = ('role', 'power_state', 'move', 'started_at')
-# Seconds between two polls of a running copy, whose counters change all the time.
-COPY_INTERVAL_S = 1.0
+# Seconds between two polls of a running copy, whose counters change all the time: as many as it has
+# run, within these limits. An abort, or a request to complete it, is carried out at once.
+COPY_INTERVAL_S, LONGEST_COPY_INTERVAL_S = 1.0, 5.0
 # Seconds that ended jobs are kept for repeated calls, far longer than any saga retries.
 RETENTION_S = 86400
 PURGE_EVERY = 4096
@@ -345,9 +346,10 @@ def to_job(row: sqlite3.Row, now: float) -> model.Job:
         if copy:
             result = live_migration.describe(json.loads(row['args']), row['begins'], now)
         due = row['due']
-        ready_in = COPY_INTERVAL_S if due is None else max(0.0, due - now)
+        interval_s = min(max(now - row['begins'], COPY_INTERVAL_S), LONGEST_COPY_INTERVAL_S)
+        ready_in = interval_s if due is None else max(0.0, due - now)
         if copy:
-            ready_in = min(ready_in, COPY_INTERVAL_S)
+            ready_in = min(ready_in, interval_s)
         progress = _percent(row, now)
     error = model.JobError(*json.loads(row['error'])) if row['error'] else None
     return model.Job(
