@@ -1,6 +1,7 @@
 """Allocations of consumers in placement, as they are read and as they are written."""
 
 from collections.abc import Container
+from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import typing
@@ -19,6 +20,9 @@ class Consumer:
     uuid: str
     project_id: str | None
     user_id: str | None
+
+
+Claim: typing.TypeAlias = tuple[Consumer, offers.AllocationRequest]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,3 +94,13 @@ def entry(
     if mappings and allocations:
         made['mappings'] = mappings
     return made
+
+
+def claims(found: Iterable[Claim]) -> session.Json:
+    """Return a request that claims for several consumers without allocations."""
+    return {
+        consumer.uuid: entry(
+            consumer, request['allocations'], None, mappings=request.get('mappings')
+        )
+        for consumer, request in found
+    }

@@ -25,7 +25,7 @@ LOG = logging.getLogger(__name__)
 Allocations: typing.TypeAlias = holdings.Allocations
 Consumer: typing.TypeAlias = holdings.Consumer
 Holding: typing.TypeAlias = holdings.Holding
-Claim: typing.TypeAlias = tuple[Consumer, offers.AllocationRequest]
+Claim: typing.TypeAlias = holdings.Claim
 
 # Later versions group usages by the type of their consumers, see `project_usages`.
 MICROVERSION = 'placement 1.36'
@@ -142,12 +142,7 @@ class Placement:
         Returns False and raises AllocationConflict as `claim`.
         """
         claims = list(claims)
-        body = {
-            consumer.uuid: holdings.entry(
-                consumer, request['allocations'], None, mappings=request.get('mappings')
-            )
-            for consumer, request in claims
-        }
+        body = holdings.claims(claims)
         outcome = self._write(ctxt, 'POST', '/allocations', body)
         if outcome is Outcome.STALE and repair:
             empty = [
@@ -332,6 +327,11 @@ class Placement:
         if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(kept):
             raise exception.AllocationConflict(consumer=consumer)
         return True
+
+    def release_all(self, ctxt: session.Ctxt, consumers: Iterable[Consumer]) -> bool:
+        """Delete the first claims of consumers; return False if one has another claim or none."""
+        body = {each.uuid: holdings.entry(each, {}, 1) for each in consumers}
+        return self._write(ctxt, 'POST', '/allocations', body) is Outcome.DONE
 
     def project_usages(self, ctxt: session.Ctxt, project_id: str) -> dict[str, int]:
         """Return {resource class: amount} that a project uses.

@@ -64,7 +64,7 @@ def delete(
         yield from guest_work.persist(release.revoke_shares, site.share, ctxt, uuid, shares)
         images = release.Images(**found['images'])
         yield from guest_work.persist(release.drop_images, site.image, ctxt, uuid, images)
-        yield from guest_work.persist(site.placement.delete_allocations, ctxt, uuid, force=True)
+        yield from guest_work.persist(site.releases.release, ctxt, instance)
     except exception.Unavailable as error:
         LOG.warning('Server %s is not deleted yet; retrying at an audit: %s', uuid, error)
         return

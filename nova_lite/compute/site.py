@@ -18,6 +18,7 @@ from nova_lite.compute import build_turns
 from nova_lite.compute import claims
 from nova_lite.compute import guest_work
 from nova_lite.compute import hardware
+from nova_lite.compute import joined_releases
 from nova_lite.compute import joined_reports
 from nova_lite.compute import plugs
 from nova_lite.lifecycle import fitting
@@ -49,7 +50,7 @@ class Site:
 
     hosts: names of the service hosts; nodes: {host: [hypervisor node, ...]}
     began: start of the process, as runtime.boottime
-    reports: those to the conductor that many servers make at the same time
+    reports, releases: calls to the conductor and to placement that many servers make together
     """
 
     conf: cfg.ConfigOpts
@@ -69,11 +70,13 @@ class Site:
     plugs: plugs.Plugs
     build_turns: build_turns.BuildTurns
     reports: joined_reports.JoinedReports = dataclasses.field(init=False)
+    releases: joined_releases.JoinedReleases = dataclasses.field(init=False)
     inventory: Inventory = dataclasses.field(init=False)
     began: float = dataclasses.field(default_factory=runtime.boottime)
 
     def __post_init__(self) -> None:
         self.reports = joined_reports.JoinedReports(self.conductor)
+        self.releases = joined_releases.JoinedReleases(self.placement)
 
     def up_hosts(self) -> list[str]:
         """Return the hosts whose hypervisors answer. The process does nothing for other hosts."""

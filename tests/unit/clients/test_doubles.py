@@ -13,6 +13,7 @@ from nova_lite.clients import volume
 from nova_lite.rpc.methods import scheduler
 from tests.fixtures import api_neighbours
 from tests.fixtures import neighbours
+from tests.fixtures import provider_records
 from tests.fixtures import shares
 from tests.fixtures import signatures
 from tests.unit.moves import moves_base
@@ -36,7 +37,7 @@ class DoublesTest(testtools.TestCase):
             (build_base.Placement, placement.Placement),
             (build_base.Scheduler, scheduler.SchedulerAPI),
             (moves_base.Placement, placement.Placement),
-            (neighbours.Providers, providers.Providers),
+            (provider_records.Providers, providers.Providers),
             (neighbours.Volume, volume.Volume),
             (shares.Shares, share.Share),
         ):

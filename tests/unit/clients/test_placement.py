@@ -202,43 +202,6 @@ class ClaimTest(base.PlacementTestCase):
         self.assertEqual(won, list(self.providers.allocations(self.admin, self.host)))
 
 
-class ClaimAllTest(base.PlacementTestCase):
-    """Claims of a batch in one request."""
-
-    def claims(self, count):
-        host = self.add_host('host')
-        return [(base.consumer(), base.request(host)) for _ in range(count)]
-
-    def holding(self, claims):
-        return [bool(self.placement.holding(self.admin, consumer.uuid)) for consumer, _ in claims]
-
-    def test_all(self):
-        claims = self.claims(4)
-        claimed, requests = self.count_requests(self.placement.claim_all, self.admin, claims)
-        self.assertTrue(claimed)
-        self.assertEqual([('POST', '/placement/allocations')], requests)
-        self.assertEqual([True] * 4, self.holding(claims))
-
-    def test_or_none(self):
-        claims = self.claims(5)
-        self.assertFalse(self.placement.claim_all(self.admin, claims))
-        self.assertEqual([False] * 5, self.holding(claims))
-
-    def test_twice_is_once(self):
-        claims = self.claims(2)
-        for _ in range(2):
-            self.assertTrue(self.placement.claim_all(self.admin, claims))
-
-    def test_one_of_them_holds_something_else(self):
-        claims = self.claims(2)
-        other = self.add_host('other')
-        self.placement.claim(self.admin, claims[0][0], base.request(other), new=True)
-        self.assertRaises(
-            exception.AllocationConflict, self.placement.claim_all, self.admin, claims
-        )
-        self.assertEqual([True, False], self.holding(claims))
-
-
 class MoveTest(base.PlacementTestCase):
     """From the instance to the migration and back."""
 
