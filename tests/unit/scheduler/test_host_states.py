@@ -5,7 +5,6 @@ from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
-from nova_lite.db.cell import services
 from nova_lite.scheduler import host_states
 from tests.unit.scheduler import base
 from tests.unit.scheduler import cloud
@@ -98,17 +97,6 @@ class ReadTest(SnapshotTestCase):
         self.set_service('b', forced_down=True)
         self.assertEqual((True, 'fan'), (self.host('a').disabled, self.host('a').disabled_reason))
         self.assertFalse(self.host('b').up)
-
-    def test_only_services_that_need_a_look_have_times(self):
-        """The conversion of times would be most of the work for many hosts."""
-        for name in 'abc':
-            self.add_host(name)
-        self.set_service('a', disabled=True)
-        self.set_service('b', forced_down=True)
-        found = self.cell_dbs[base.CELL1].read(services.brief, 60)
-        self.assertEqual({'a', 'b'}, {row.host for row in found if row.read_at is not None})
-        found = self.cell_dbs[base.CELL1].read(services.brief, -1)
-        self.assertEqual(set('abc'), {row.host for row in found if row.read_at is not None})
 
     def test_equal_facts_are_decoded_once(self):
         for name in 'ab':

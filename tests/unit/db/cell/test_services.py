@@ -116,3 +116,40 @@ class TestIsUp(testtools.TestCase):
         for run, check in checks:
             run(check, 'host-1', DOWN_S)
             run(check, 'host-9', DOWN_S)
+
+
+class TestBrief(testtools.TestCase):
+    """Only services that need a look have times: to convert these would be most of the work."""
+
+    def setUp(self):
+        super().setUp()
+        self.db = self.useFixture(database.CellDatabase())
+        self.db.write(services.beat, list('abc'), services.COMPUTE, 'compute')
+
+    def with_times(self, down_time_s=DOWN_S):
+        found = self.db.read(services.brief, down_time_s)
+        self.assertEqual(set('abc'), {row.host for row in found})
+        return {row.host: row for row in found if row.read_at is not None}
+
+    def change(self, host, **values):
+        self.db.write(services.update, self.db.read(services.find, host).uuid, values)
+
+    def test_none_of_them(self):
+        self.assertEqual({}, self.with_times())
+
+    def test_disabled_or_forced_down(self):
+        self.change('a', disabled=True)
+        self.change('b', forced_down=True)
+        self.assertEqual({'a', 'b'}, self.with_times().keys())
+
+    def test_never_seen(self):
+        self.change('c', last_seen_up=None)
+        self.assertEqual({'c'}, self.with_times().keys())
+
+    def test_what_has_times_is_as_in_the_whole_row(self):
+        self.db.write(services.beat, ['boss'], services.CONDUCTOR, 'conductor')
+        for host, row in self.with_times(-1).items():
+            whole = self.db.read(services.find, host)
+            for name in ('last_seen_up', 'created_at', 'conductor_seen', 'disabled', 'version'):
+                self.assertEqual(getattr(whole, name), getattr(row, name), name)
+            self.assertFalse(services.is_up(row, -1))
