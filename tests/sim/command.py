@@ -22,9 +22,10 @@ NIGHTLY = range(201, 100_201)
 # Number of seeds of the gate whose logs are compared with those of a second run.
 GATE_TWICE = 3
 DATABASES = ('sqlite', 'mariadb', 'postgresql')
+PLACEMENTS = DOUBLE, REAL = ('double', 'real')
 
 # The options that a history depends on, beside its seed.
-HISTORY = ('database', 'rest', 'chooser')
+HISTORY = ('database', 'placement', 'rest', 'chooser')
 
 
 def parser():
@@ -41,6 +42,12 @@ def parser():
         choices=DATABASES,
         default=DATABASES[0],
         help='where the databases of nova-lite are; a server is started for the histories',
+    )
+    made.add_argument(
+        '--placement',
+        choices=PLACEMENTS,
+        default=DOUBLE,
+        help='whether a double answers the frequent requests to placement; default: %(default)s',
     )
     made.add_argument(
         '--rest',

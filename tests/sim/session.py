@@ -9,6 +9,7 @@ import shutil
 import tempfile
 
 from nova_lite.api import application as api
+from tests.sim import command
 from tests.sim import history
 from tests.sim import kernel
 from tests.sim import rehearsal
@@ -33,8 +34,7 @@ def prepared(_seeds, args):
     root = directories.new()
     try:
         with server(root, args.database) as backend:
-            rest_s = args.rest * 60
-            body = functools.partial(_live, root=root, backend=backend, rest_s=rest_s)
+            body = functools.partial(_live, root=root, backend=backend, args=args)
             first = functools.partial(_rehearse, root)
             made = kernel.Zygotes(_start_of, body, first=first)
             try:
@@ -79,16 +79,17 @@ def _rehearse(root, branch):
     live()
 
 
-def _live(start, number, branch, *, root, backend, rest_s):
+def _live(start, number, branch, *, root, backend, args):
     """Live through the start of histories, and in their processes through these."""
+    doubled = args.placement == command.DOUBLE
     size, options, events = start
     places.enter(os.path.join(root, f'start-{number}'))
     world = stage.Stage(backend, f'start{number}_')
-    begun = beginning.Beginning(size, json.loads(options), world, events=events)
+    begun = beginning.Beginning(size, json.loads(options), world, events=events, doubled=doubled)
     world.branch(branch, lambda seed: os.path.join(root, str(seed)))
     path = os.getcwd()
     plan = themes.drawn(kernel.current().seed)
-    plan.rest_s = rest_s
+    plan.rest_s = args.rest * 60
     history.History(begun, plan).run()
     if backend is not None:
         world.databases.drop()

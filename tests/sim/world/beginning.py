@@ -14,10 +14,10 @@ class Beginning:
     """A cloud that has been started below the working directory.
 
     world: its stage.Stage, by default one with files alone; cloud: its cloud.Cloud
-    events: see cloud.Cloud
+    events, doubled: see cloud.Cloud
     """
 
-    def __init__(self, size, options, world=None, *, events=False):
+    def __init__(self, size, options, world=None, *, events=False, doubled=True):
         self.world = world or stage.Stage()
         profile = {'compute': {'profile': places_module.PROFILE}}
         options = places_module.merged(options, profile)
@@ -25,7 +25,9 @@ class Beginning:
         self.world.install(places)
         places_module.create(places, size)
         places_module.write_profile(DEFAULT)
-        self.cloud = cloud_module.Cloud(places, size, self.world.network, events=events)
+        self.cloud = cloud_module.Cloud(
+            places, size, self.world.network, events=events, doubled=doubled
+        )
         for name in self.cloud.names:
             self.cloud.start(name)
             if name == 'simcloud':

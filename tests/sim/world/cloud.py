@@ -13,6 +13,7 @@ from nova_lite.lab.launcher import layout
 from nova_lite.simcloud import app as simcloud
 from tests.sim import kernel
 from tests.sim.world import places as places_module
+from tests.sim.world.placement import double
 
 # Where the files of guests are, so that who reads them measures time since the same boot.
 HYPERVISORS = 'hypervisors'
@@ -23,15 +24,16 @@ SHARED_CIDR = '10.1.0.0/16'
 class Cloud:
     """places: its Layout; size: a places.Size; network: a network.Network
 
+    doubled: whether a double answers frequent requests to placement
     events: whether simcloud reports to the compute API what users do to ports and volumes
     processes: {name: kernel process} of those that run
     fenced: {host: virtual time since when an operator knows that it does not run}
     standing: {name of a frozen process: detail of the effect at which it was frozen, or None}
     """
 
-    def __init__(self, places, size, network, *, events=False):
+    def __init__(self, places, size, network, *, events=False, doubled=True):
         self.places, self.size, self.network = places, size, network
-        self._events = events
+        self._events, self._doubled = events, doubled
         self.processes, self.daemons, self.fenced = {}, {}, {}
         self.standing = {}
         self._confs = {}
@@ -144,12 +146,15 @@ class Cloud:
         return simcloud.make_app(self.places.database_url(layout.SIMCLOUD), url, options=options)
 
     def _placement(self, _name):
+        url = self.places.database_url(layout.PLACEMENT)
         application = placement.make_app(
-            self.places.database_url(layout.PLACEMENT),
+            url,
             auth_strategy='noauth',
             # It may be killed between two parts of a request, as on a database server.
             tuning=tuned_placement.of(is_wanted=True, atomic=False),
         )
+        if self._doubled:
+            application = double.Double(application, url.removeprefix('sqlite:///'))
         return front.Front({'/placement': application})
 
     def _api(self, name):

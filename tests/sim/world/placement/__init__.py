@@ -1,0 +1,1 @@
+"""A placement that answers the frequent requests of histories by few statements."""
