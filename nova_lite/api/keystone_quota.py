@@ -6,6 +6,7 @@ without the pinned CPUs, which the stored requests of the servers tell;
 other resource classes, such as PCPU, are counted by placement, which knows them some moments later.
 """
 
+import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
 import math
@@ -18,10 +19,12 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.api import quota_rules
 from nova_lite.api import request
+from nova_lite.clients import resource_requests
 from nova_lite.conf import quota as options
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci
 
 LOG = log.getLogger(__name__)
 CLASS = 'class:'
@@ -70,6 +73,7 @@ class KeystoneRules(quota_rules.Rules):
         super().__init__(conf)
         self._registered, self._own, self._used = registered, own, used
         self._project_id = project_id
+        self._places_devices = conf.filter_scheduler.pci_in_placement
         self._strategy = conf.quota.unified_limits_resource_strategy
         self._listed = frozenset(conf.quota.unified_limits_resource_list)
 
@@ -101,8 +105,16 @@ class KeystoneRules(quota_rules.Rules):
         wanted: int,
         least: int = 1,
         boots_from_volume: bool = False,
+        networks: object = (),
     ) -> int:
-        amounts = _amounts_of(flavor, guest, boots_from_volume=boots_from_volume)
+        amounts = collections.Counter(
+            _amounts_of(flavor, guest, boots_from_volume=boots_from_volume)
+        )
+        if self._places_devices:
+            amounts.update(_devices_of(flavor))
+        for port in resource_requests.of_requested(networks):
+            for group in resource_requests.groups(port):
+                amounts.update(group.resources)
         allowed, excesses = wanted, []
         for name, amount in amounts.items():
             limit = self._limit(CLASS + name)
@@ -190,6 +202,18 @@ def _vcpus_of(flavor: quota_rules.Flavor, properties: quota_rules.Flavor) -> int
         LOG.debug('All vCPUs of flavor %s count: %s', flavor['name'], error)
         return int(flavor['vcpus'])
     return _amounts_of(flavor, guest, boots_from_volume=False)[VCPU]
+
+
+def _devices_of(flavor: quota_rules.Flavor) -> collections.Counter[str]:
+    """Return {resource class: number} of the PCI devices that placement gives to a server.
+
+    The extra specs of the flavor have its virtual GPUs.
+    """
+    found: collections.Counter[str] = collections.Counter()
+    for plain in flavor.get('devices') or ():
+        if not pci.is_virtual(plain):
+            found[pci.Spec.of(plain['specs'][0]).placed_class] += plain['count']
+    return found
 
 
 def _amounts_of(

@@ -81,10 +81,12 @@ class Rules:
         wanted: int,
         least: int = 1,
         boots_from_volume: bool = False,
+        networks: object = (),
     ) -> int:
         """Return for how many of `wanted` servers there is room besides what `quota` counts.
 
         boots_from_volume: whether the servers have no root disk
+        networks: the requested ones of new servers, whose ports may ask for resources
         Raise OverQuota for less than `least`.
         """
         return wanted

@@ -117,6 +117,7 @@ def _check(
         wanted=most,
         least=asked.least,
         boots_from_volume=asked.boots_from_volume,
+        networks=networks,
     )
     most = _bound_count(req, asked, most, columns['image_properties'])
     unique_names.require(req, create_names.display_names(asked.name, most), req.project_id)

@@ -1,14 +1,18 @@
 """[quota]driver = nova.quota.UnifiedLimitsDriver: limits of Keystone in the compute API."""
 
 import itertools
+import json
 import urllib.parse
 
+from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.api import keystone_quota
 from nova_lite.clients import auth
 from nova_lite.clients import placement
 from nova_lite.conf import quota
 from nova_lite.db.api import flavors
 from nova_lite.db.api import instance_mappings
+from nova_lite.lifecycle.guests import constraints
 from tests.fixtures import placement as placement_fixture
 from tests.fixtures import servers_api
 from tests.unit.api.servers import base
@@ -113,6 +117,44 @@ class UnifiedLimitsTest(create_base.Case):
         for flavorid in ('42', 'mixed'):
             self.over(text, flavorRef=flavorid)
         self.create(flavorRef='pinned')
+
+    def test_devices_that_placement_gives(self):
+        """Without pci_in_placement the devices of aliases have no limit."""
+        alias = {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330'}
+        self.api.conf.set_override('alias', [json.dumps(alias)], 'pci')
+        self.limits.defaults |= {'class:CUSTOM_PCI_10DE_2330': 3}
+        self.used['CUSTOM_PCI_10DE_2330'] = 2
+        self.specs(pci_passthrough__alias='gpu:2')
+        self.create()
+        self.api.conf.set_override('pci_in_placement', True, 'filter_scheduler')
+        self.over(
+            'Resource class:CUSTOM_PCI_10DE_2330 is over limit of 3 due to current usage 2 and '
+            'delta 2'
+        )
+        self.used['CUSTOM_PCI_10DE_2330'] = 1
+        self.create()
+
+    def test_resources_that_ports_ask_for(self):
+        name = 'NET_BW_EGR_KILOBIT_PER_SEC'
+        self.limits.defaults |= {f'class:{name}': 1000}
+        self.used[name] = 500
+        asked = {'request_groups': [{'id': 'g', 'required': [], 'resources': {name: 600}}]}
+        found = [{'port_id': runtime.new_uuid(), 'resource_request': asked}]
+        rules = keystone_quota.KeystoneRules(
+            self.api.conf, 'alpha', registered=self.limits.defaults, own={}, used=self.used
+        )
+        size = {'vcpus': 1, 'memory_mb': 64}
+        self.assertRaisesRegex(
+            exception.OverQuota,
+            f'class:{name} is over limit of 1000 due to current usage 500 and delta 600',
+            rules.admit,
+            size,
+            constraints.NONE,
+            wanted=1,
+            networks=found,
+        )
+        self.used[name] = 400
+        self.assertEqual(1, rules.admit(size, constraints.NONE, wanted=1, networks=found))
 
     def test_resizes_of_pinned_servers(self):
         self.limits.defaults |= {'class:VCPU': 2, 'class:PCPU': 100}
