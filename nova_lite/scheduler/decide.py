@@ -311,7 +311,21 @@ class Decision:
         outcome = self._select(None, lambda *_: True)
         if len(outcome.chosen) < len(self.uuids):
             raise exception.NoValidHost(reason=f'{NOT_ENOUGH} {self._first_refusal()}')
+        self._require_traits()
         return outcome
+
+    def _require_traits(self) -> None:
+        """Raise NoValidHost if the host lacks a trait that a feature of the new image requires.
+
+        A new server would not come to such a host. Nova does not ask; its hosts fail to start the
+        guest, or start one without the feature.
+        """
+        wanted = request_filters.traits_of_guest(self.spec)
+        for host in self.snapshot.named(self.spec.current_host) if wanted else ():
+            missing = wanted - self.world.placement.providers.traits(self.ctxt, host.uuid)[0]
+            if missing:
+                reason = f'{host.host} lacks traits that the server requires: {sorted(missing)}.'
+                raise exception.NoValidHost(reason=f'{NOT_ENOUGH} {reason}')
 
     # ---- the record and the reason ----
 

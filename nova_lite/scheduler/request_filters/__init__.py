@@ -8,6 +8,7 @@ moves and forced hosts. Source: reference/nova/scheduling 2.
 from oslo_log import log
 
 from nova_lite.objects import request_spec
+from nova_lite.scheduler import features
 from nova_lite.scheduler.request_filters import aggregates
 from nova_lite.scheduler.request_filters import base
 from nova_lite.scheduler.request_filters import traits
@@ -32,6 +33,26 @@ ORDER: tuple[base.RequestFilter, ...] = (
     traits.tpm_secret_security_filter,
     traits.owner_nova_filter,
 )
+
+# The request filters about what a guest is, which depend on flavor and image alone.
+OF_GUEST: tuple[base.RequestFilter, ...] = (
+    traits.packed_virtqueue_filter,
+    traits.ephemeral_encryption_filter,
+    traits.virtio_sound_filter,
+    traits.tpm_secret_security_filter,
+)
+
+
+def traits_of_guest(spec: request_spec.RequestSpec) -> set[str]:
+    """Return the traits of a host that the features of flavor and image require.
+
+    Raises RequestFilterFailed if no host can be suitable.
+    """
+    asked = spec.obj_clone()
+    asked.root_required = []
+    for request_filter in OF_GUEST:
+        request_filter(asked, Deployment(options=None))
+    return {*asked.root_required, *features.of(spec, pinned=False).required}
 
 
 def apply(spec: request_spec.RequestSpec, deployment: Deployment) -> list[tuple[str, str]]:

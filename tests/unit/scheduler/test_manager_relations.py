@@ -147,6 +147,27 @@ class MoveTest(cloud.ManagerTestCase):
         self.assertIsNone(found[0][0].allocation_request)
         self.assertEqual([], self.asked())
 
+    def test_rebuild_with_an_image_whose_features_the_host_lacks(self):
+        for properties, trait in (
+            ({'hw_tpm_version': '2.0'}, 'COMPUTE_SECURITY_TPM_2_0'),
+            ({'os_secure_boot': 'required'}, 'COMPUTE_SECURITY_UEFI_SECURE_BOOT'),
+            ({'hw_virtio_packed_ring': 'true'}, 'COMPUTE_NET_VIRTIO_PACKED'),
+        ):
+            spec = base.make_spec(
+                image_properties=properties, current_host='a', check_type='rebuild'
+            )
+            error = self.assertRaises(
+                exception.NoValidHost,
+                self.scheduler.select_destinations,
+                self.ctxt,
+                spec,
+                [self.moving],
+            )
+            self.assertIn(trait, error.message)
+        self.providers.set_traits(self.admin, base.uuid_of('a'), ['COMPUTE_NET_VIRTIO_PACKED'])
+        found = self.scheduler.select_destinations(self.ctxt, spec, [self.moving])
+        self.assertEqual(['a'], [one.service_host for one in found[0]])
+
     def test_rebuild_with_an_image_the_host_cannot_run(self):
         spec = base.make_spec(
             image_properties={'hw_architecture': 's390x'}, current_host='a', check_type='rebuild'
