@@ -9,20 +9,21 @@ import http
 import typing
 
 from keystoneauth1 import exceptions as auth_exceptions
-import openstack
-from openstack import exceptions as sdk_exceptions
 import requests
 
 from nova_lite import exception
 from nova_lite.api import faults
 from nova_lite.lab.launcher import client_connections
 
+if typing.TYPE_CHECKING:
+    from openstack import connection
+
 # Later, servers that were evacuated stay stopped.
 VERSION = '2.90'
 KINDS = {code: kind for kind, code in faults.CODES.items()}
 
 Json: typing.TypeAlias = dict[str, typing.Any]
-Connect: typing.TypeAlias = Callable[[str], openstack.connection.Connection]
+Connect: typing.TypeAlias = Callable[[str], 'connection.Connection']
 
 
 class Refused(exception.NovaLiteError):
@@ -40,7 +41,7 @@ class PageRequests:
 
     def __init__(self, clouds_yaml: str, connect: Connect = client_connections.connect) -> None:
         self._path, self._connect = clouds_yaml, connect
-        self._connection: openstack.connection.Connection | None = None
+        self._connection: connection.Connection | None = None
 
     def compute(self, method: str, path: str, body: Json | None = None) -> requests.Response:
         """Send a request to the compute API. Return the answer. Raise Refused, Unavailable."""
@@ -48,6 +49,9 @@ class PageRequests:
 
     def send(self, service: str, method: str, path: str, body: Json | None) -> requests.Response:
         """Send a request to a service. Return the answer. Raise Refused, Unavailable."""
+        # See client_connections.
+        from openstack import exceptions as sdk_exceptions
+
         if self._connection is None:
             self._connection = self._connect(self._path)
         version = VERSION if service == 'compute' else None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Sequence
 import functools
+import os
 
 from oslo_config import cfg
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from nova_lite.db.cell import compute_nodes
 from nova_lite.lab.launcher import database_servers
 from nova_lite.lab.launcher import first_flavors
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher import sqlite_copies
 from nova_lite.lifecycle import discovery
 from nova_lite.terminal import plurals
 
@@ -41,8 +43,24 @@ def databases(places: layout.Layout, *, fresh: bool = False) -> None:
     """Create missing databases, and upgrade all schemas."""
     create_databases(places, fresh=fresh)
     schema_migration.upgrade(places.database_url(layout.API), 'api')
-    for name in (layout.CELL0, *places.cell_names):
+    _copy_cell0(places)
+    for name in places.cell_names:
         schema_migration.upgrade(places.database_url(name), 'cell')
+
+
+def _copy_cell0(places: layout.Layout) -> None:
+    """Upgrade cell0. If its file is new, copy its schema to the missing files of cells.
+
+    The revisions of each further cell would take as long as those of cell0.
+    """
+    path = places.path('db', f'{layout.CELL0}.sqlite')
+    is_new = not os.path.exists(path)
+    schema_migration.upgrade(places.database_url(layout.CELL0), 'cell')
+    if is_new and places.settings.database is None:
+        for name in places.cell_names:
+            target = places.path('db', f'{name}.sqlite')
+            if not os.path.exists(target):
+                sqlite_copies.copy(path, target)
 
 
 def create_databases(places: layout.Layout, *, fresh: bool = False) -> None:

@@ -16,8 +16,8 @@ from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 
-# Of use to other processes only: daemons, database servers, commands on a terminal.
-OTHERS = {'gunicorn', 'oslo_reports', 'pygments', 'pymysql', 'rich.progress'}
+# Of use to other processes only, or later: daemons, database servers, commands, the live page.
+OTHERS = {'gunicorn', 'openstack', 'oslo_reports', 'pygments', 'pymysql', 'rich.progress'}
 CODE = """
 import json, sys
 from nova_lite.lab.launcher import embedded
