@@ -14,6 +14,7 @@ from nova_lite.lab.scenarios import drill as drills
 from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import page
 from nova_lite.lab.scenarios import running
+from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import timeline as timelines
 from nova_lite.terminal import text_tables
 
@@ -62,7 +63,7 @@ def examine(name: str, directory: str) -> int:
     return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED
 
 
-def _hand_over(symptom: str, task: str) -> bool:
+def _hand_over(symptom: str, task: str, _stage: stages.Stage) -> bool:
     """Print the symptom and wait for {"done": true}. Return False if the input ends before it."""
     _tell(symptom=symptom, task=task, then=ANSWER)
     for line in sys.stdin:

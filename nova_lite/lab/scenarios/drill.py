@@ -21,10 +21,6 @@ class NoSuchDrill(exception.Invalid):
     msg = 'Scenario %(name)r does not exist.%(like)s `nova-lite scenario list` lists all.'
 
 
-class NoExam(exception.Invalid):
-    msg = 'Scenario %(name)s has no exam. Omit --exam, or use one of: %(known)s'
-
-
 class WrongDrill(exception.Invalid):
     msg = 'Scenario %(name)s: %(reason)s'
 
@@ -51,13 +47,16 @@ class Step:
 class Exam:
     """The exam of a drill. after: text of the last step before the examinee takes over
 
-    symptom, task: texts that the command prints for the examinee; solved: signals that are judged
+    symptom, task: texts that the command prints for the examinee
+    solved: signals that are judged, and requests that must succeed
+    solution: steps that solve the task
     """
 
     after: str
     symptom: str
     task: str
     solved: Sequence[Step]
+    solution: Sequence[Step]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +64,6 @@ class Drill:
     """A drill. hosts: {role of a host: label of a cell}; hosts with equal labels are in one cell
 
     seconds: its approximate duration; leaves: text about lasting changes of the cloud, '' for none
-    exam: None for a drill without exam
     """
 
     name: str
@@ -76,8 +74,8 @@ class Drill:
     look_at: Sequence[str]
     steps: Sequence[Step]
     verify: str
+    exam: Exam
     leaves: str = ''
-    exam: Exam | None = None
 
     @property
     def cluster(self) -> str:
@@ -119,14 +117,23 @@ def parse(name: str, text: str) -> Drill:
     except exception.Invalid as error:
         raise WrongDrill(name=name, reason=str(error)) from error
     steps = [_step(each) for each in found.pop('steps')]
-    exam = found.pop('exam', None)
-    if exam is not None:
-        solved = [_step(each) for each in exam.pop('solved')]
-        exam = Exam(solved=solved, **{key: _plain(value) for key, value in exam.items()})
-        if exam.after not in [step.text for step in steps[:-1]]:
-            raise WrongDrill(name=name, reason=f'no step before the last is {exam.after!r}')
+    exam = _exam(name, steps, found.pop('exam'))
     plain = {key: _plain(value) for key, value in found.items()}
     return Drill(name=name, steps=steps, exam=exam, **plain)
+
+
+def _exam(name: str, steps: Sequence[Step], found: Json) -> Exam:
+    """Return the exam. Its solution is what the drill does after it, unless it has another."""
+    solved = [_step(each) for each in found.pop('solved')]
+    solution = [_step(each) for each in found.pop('solution', ())]
+    plain = {key: _plain(value) for key, value in found.items()}
+    texts = [step.text for step in steps]
+    if plain['after'] not in texts:
+        raise WrongDrill(name=name, reason=f'no step is {plain["after"]!r}')
+    solution = solution or [*steps[texts.index(plain['after']) + 1 :]]
+    if all(step.is_signal for step in solution):
+        raise WrongDrill(name=name, reason='its exam has no solution')
+    return Exam(solved=solved, solution=solution, **plain)
 
 
 def _step(entry: Json) -> Step:

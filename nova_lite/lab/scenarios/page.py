@@ -33,8 +33,7 @@ def section(drill: drills.Drill) -> str:
     for kind, line in _steps(drill):
         lines.append(f'#. {"*Signal:* " if kind == "signal" else ""}{line}')
     lines += ['', 'Look at:', '', *(f'- {each}' for each in drill.look_at), '']
-    if drill.exam is not None:
-        lines += [f'Exam: {_named(drill, drill.exam.symptom)} {_named(drill, drill.exam.task)}', '']
+    lines += [f'Exam: {_named(drill, drill.exam.symptom)} {_named(drill, drill.exam.task)}', '']
     return '\n'.join(lines).replace('`', '``')
 
 

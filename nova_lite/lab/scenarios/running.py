@@ -16,8 +16,8 @@ from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import step_actions
 from nova_lite.lab.scenarios import timeline as timelines
 
-# A function of (symptom, task) that returns whether to judge the task.
-HandOver: typing.TypeAlias = Callable[[str, str], bool]
+# A function of (symptom, task, stage) that returns whether to judge the task.
+HandOver: typing.TypeAlias = Callable[[str, str, stages.Stage], bool]
 
 UNDOING = 'The drill is being undone, which Ctrl-C does not stop: it takes minutes at most'
 RESET = '`nova-lite reset` returns the cloud to its first state'
@@ -33,9 +33,7 @@ class Run:
         self.timeline = timelines.Timeline(say)
 
     def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
-        """Play the drill; return its timeline.
-
-        Raise NoExam, NotAble, NoPlaces, InUse, Unavailable.
+        """Play the drill; return its timeline. Raise NotAble, NoPlaces, InUse, Unavailable.
 
         hand_over: for an exam, tells a person the symptom and the task, and returns when that
             person is done; it returns whether to judge the task. The other steps are not played.
@@ -52,26 +50,23 @@ class Run:
             self._restore(stage)
         return self.timeline
 
+    def solve(self, stage: stages.Stage) -> bool:
+        """Solve the exam of the drill. Return whether each step of the solution succeeded."""
+        return self._steps(stage, self.drill.exam.solution)
+
     def _before_exam(self) -> Sequence[drills.Step]:
-        exam = self._exam
+        exam = self.drill.exam
         last = [step.text for step in self.drill.steps].index(exam.after)
         return self.drill.steps[: last + 1]
 
-    @property
-    def _exam(self) -> drills.Exam:
-        if self.drill.exam is None:
-            known = [name for name in drills.names() if drills.read(name).exam is not None]
-            raise drills.NoExam(name=self.drill.name, known=', '.join(known))
-        return self.drill.exam
-
     def _examine(self, stage: stages.Stage, hand_over: HandOver) -> bool:
         """Hand over, and wait for the signals of a solved task. Return whether all came."""
-        told = (self._exam.symptom, self._exam.task)
+        told = (self.drill.exam.symptom, self.drill.exam.task)
         symptom, task = (stage.described(text, self.drill.servers) for text in told)
-        if not hand_over(symptom, task):
+        if not hand_over(symptom, task, stage):
             self.timeline.add(timelines.SIGNAL, 'The task is done', ok=False, detail='given up')
             return False
-        return self._steps(stage, self._exam.solved)
+        return self._steps(stage, self.drill.exam.solved)
 
     def _steps(self, stage: stages.Stage, steps: Sequence[drills.Step]) -> bool:
         """Do the steps up to the first step that fails. Return whether none has failed."""

@@ -111,6 +111,7 @@ EXAM = schema_parts.whole(
         'symptom': TEXT,
         'task': TEXT,
         'solved': {'type': 'array', 'items': STEP, 'minItems': 1},
+        'solution': {'type': 'array', 'items': STEP, 'minItems': 1},
     },
     required=['after', 'symptom', 'task', 'solved'],
 )
@@ -133,7 +134,7 @@ DRILL = schemas.Schema(
             'leaves': TEXT,
             'exam': EXAM,
         },
-        required=['title', 'purpose', 'hosts', 'seconds', 'look_at', 'steps', 'verify'],
+        required=['title', 'purpose', 'hosts', 'seconds', 'look_at', 'steps', 'verify', 'exam'],
     ),
     place='key',
 )

@@ -199,7 +199,6 @@ DRILLS = (
     ('fault remove', "'remove' does not exist", 'add, list, clear'),
     ('scenario run', 'required: SCENARIO', HELP),
     ('scenario run host-cannot-spwan', 'does not exist', "Did you mean 'host-cannot-spawn'?"),
-    ('scenario run host-cannot-spawn --exam', 'has no exam', 'Omit --exam, or use one of'),
     ('env --openrcs', 'no option --openrcs', "Did you mean '--openrc'?"),
     ('env --clouds x', 'no option --clouds', "Did you mean '--cloud'?"),
     ('openstack --clud x server list', 'no option --clud', "Did you mean '--cloud'?"),

@@ -27,15 +27,6 @@ CONTROL = {
 }
 
 
-EXAM = """seconds: 5
-exam:
-  after: {after}
-  symptom: See
-  task: Do
-  solved: [{{text: Seen, signal: {{get: /servers, status: 200}}}}]
-"""
-
-
 def variables(value):
     """Return the variables in the texts of a value."""
     if isinstance(value, str):
@@ -69,8 +60,6 @@ class CatalogueTest(testtools.TestCase):
     def test_exams(self):
         """Their texts and signals use what the steps before them have set."""
         for drill in self.drills:
-            if drill.exam is None:
-                continue
             known = {*drill.hosts, *drill.hosts.values()}
             for step in drill.steps:
                 known |= set(step.given.get('servers', ())) | set(step.given.get('keep', ()))
@@ -78,9 +67,11 @@ class CatalogueTest(testtools.TestCase):
                     break
             self.assertEqual(set(), variables(drill.exam.symptom) - known, drill.name)
             self.assertEqual(set(), variables(drill.exam.task) - known, drill.name)
-            for step in drill.exam.solved:
-                known |= set(step.given.get('servers', ()))
-                self.assertEqual(set(), variables(step.given) - known, (drill.name, step.text))
+            for steps in (drill.exam.solution, drill.exam.solved):
+                there = set(known)
+                for step in steps:
+                    there |= {*step.given.get('servers', ()), *step.given.get('keep', ())}
+                    self.assertEqual(set(), variables(step.given) - there, (drill.name, step.text))
 
     def test_each_looks_and_changes(self):
         for drill in self.drills:
@@ -137,17 +128,23 @@ steps:
     boot: {servers: [guest], host: $one}
   - text: There is no other
     signal: {get: /servers, at: 'servers.#', is: 1}
+  - text: Delete $guest
+    request: {method: DELETE, path: /servers/$guest}
 verify: consistent
+exam:
+  after: Boot $guest
+  symptom: See
+  task: Do
+  solved: [{text: Seen, signal: {get: /servers, status: 200}}]
 """
 
     def test_values(self):
-        self.assertIsNone(drills.parse('a', self.TEXT).exam)
-        text = self.TEXT.replace('seconds: 5', EXAM.format(after='Boot $guest'))
-        drill = drills.parse('a', text)
+        drill = drills.parse('a', self.TEXT)
         self.assertEqual('See', drill.exam.symptom)
         self.assertEqual('Of two lines.', drill.purpose)
         self.assertEqual('2 cells with 2 hosts and 1 host without servers', drill.cluster)
-        self.assertEqual([False, True], [step.is_signal for step in drill.steps])
+        self.assertEqual([False, True, False], [step.is_signal for step in drill.steps])
+        self.assertEqual(drill.steps[1:], drill.exam.solution)
         self.assertEqual(['guest'], drill.servers)
 
     def test_refused(self):
@@ -162,8 +159,9 @@ verify: consistent
             ("at: 'servers.#', is: 1", "at: 'servers.#'"),
             ("at: 'servers.#', is: 1", "at: 'servers.#', is: 1, is_not: 2"),
             ("at: 'servers.#', is: 1", 'is: 1'),
-            ('seconds: 5', EXAM.format(after='No step')),
-            ('seconds: 5', EXAM.format(after='There is no other')),
+            ('after: Boot $guest', 'after: No step'),
+            ('after: Boot $guest', 'after: Delete $guest'),
+            ('exam:', 'exams:'),
         ):
             text = self.TEXT.replace(old, new)
             self.assertNotEqual(self.TEXT, text)
