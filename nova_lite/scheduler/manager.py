@@ -23,6 +23,8 @@ from nova_lite.notify import spec_payloads
 from nova_lite.notify import watch
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
+from nova_lite.rpc.methods import scheduler as scheduler_rpc
+from nova_lite.runtime import workers
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
@@ -39,6 +41,8 @@ LOG = log.getLogger(__name__)
 
 # Decisions about the same server group are made one after the other. So many groups have a lock.
 GROUP_LOCKS = 64
+# Decisions of calls for several requests that are made at the same time.
+THREADS = 20
 
 BINARY, TOPIC = 'nova-scheduler', 'scheduler'
 
@@ -72,6 +76,7 @@ class SchedulerManager:
             segment_aggregates=segments.Segments(network, placement),
         )
         self.decisions = decisions.Decisions(conf.scheduler.remembered_decisions)
+        self._threads = workers.Executor(THREADS)
         self._group_locks = [runtime.Lock() for _ in range(GROUP_LOCKS)]
 
     def start(self) -> None:
@@ -120,6 +125,27 @@ class SchedulerManager:
                 metrics.REFUSED.labels(filter=stage).inc(count)
         self._tell(ctxt, spec, 'end')
         return found
+
+    def select_each(
+        self, ctxt: context.RequestContext, requests: list[scheduler_rpc.Request]
+    ) -> list[scheduler_rpc.Answer]:
+        """Decide about several requests beside each other, so that their claims meet."""
+        decisions = [self._threads.submit(self._answer, request) for request in requests]
+        return [decision.result() for decision in decisions]
+
+    def _answer(self, request: scheduler_rpc.Request) -> scheduler_rpc.Answer:
+        ctxt = context.RequestContext.from_wire(request['context'])
+        uuids, alternates = request['instance_uuids'], request['alternates']
+        with ctxt.bound():
+            try:
+                found = self.select_destinations(ctxt, request['spec'], uuids, alternates)
+            except exception.NovaLiteError as error:
+                LOG.debug('No host for %s: %s', uuids, error)
+                return {
+                    'selections': [],
+                    'error': (type(error).__name__, error.message, error.kwargs),
+                }
+        return {'selections': found, 'error': None}
 
     def _log(self, decision: decide.Decision) -> None:
         record = decision.record

@@ -36,6 +36,7 @@ from nova_lite.objects import selection
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.superconductor import build_writes
 from nova_lite.superconductor import bury
+from nova_lite.superconductor import joined_selections
 from nova_lite.superconductor import silent_hosts
 
 LOG = log.getLogger(__name__)
@@ -51,10 +52,16 @@ GENERATIONS = 8
 
 
 class World(worlds.World, typing.Protocol):
-    """The World of sagas. builds: writes builds, those that wait together in one transaction"""
+    """The World of sagas, with the calls that builds make together.
+
+    builds: writes builds; selections: chooses their hosts
+    """
 
     @property
     def builds(self) -> build_writes.JoinedWrites: ...
+
+    @property
+    def selections(self) -> joined_selections.JoinedSelections: ...
 
 
 class Build:
@@ -125,7 +132,7 @@ class Build:
         if wanted:
             destination = spec.destination()
             destination.host, destination.node = wanted.get('host'), wanted.get('node')
-        found = self.world.scheduler.select_destinations(
+        found = self.world.selections.select(
             self.ctxt,
             spec=spec,
             instance_uuids=uuids,

@@ -36,6 +36,7 @@ from nova_lite.saga import journal
 from nova_lite.superconductor import build
 from nova_lite.superconductor import build_sweep
 from nova_lite.superconductor import build_writes
+from nova_lite.superconductor import joined_selections
 from nova_lite.superconductor.audits import auto_confirm
 from nova_lite.superconductor.audits import auto_offload
 from nova_lite.superconductor.audits import disposals
@@ -60,7 +61,7 @@ class World:
     clients: object with the attributes placement, image, network, volume and share
     engine: the saga engine; None until it is created
     notices: notify.watch.Notices, for notifications without a record; or None
-    builds: writes the builds of this process
+    builds, selections: write the builds of this process, and choose their hosts
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class World:
         self.share = clients.share
         self.engine: engine.Engine | None = None
         self.builds = build_writes.JoinedWrites(api_db)
+        self.selections = joined_selections.JoinedSelections(scheduler)
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """Return a client of the computes of a cell."""

@@ -10,6 +10,22 @@ from nova_lite.objects import selection
 from nova_lite.rpc import interface
 
 
+class Request(typing.TypedDict):
+    """Arguments of `select_destinations`. context: that of RequestContext.to_wire"""
+
+    context: dict[str, typing.Any]
+    spec: request_spec.RequestSpec
+    instance_uuids: list[str]
+    alternates: bool
+
+
+class Answer(typing.TypedDict):
+    """An answer to a Request. error: [name of the class, message, kwargs], or None"""
+
+    selections: list[list[selection.Selection]]
+    error: tuple[str, str, dict[str, typing.Any]] | None
+
+
 class SchedulerAPI(rpc.Interface):
     """The interface of any number of schedulers, each of which caches data for a second at most."""
 
@@ -35,6 +51,10 @@ class SchedulerAPI(rpc.Interface):
         by alternates in its cell, without a claim. Raises NoValidHost, and AllocationConflict for
         the claim of an earlier call.
         """
+
+    @rpc.call(since='1.0', timeout=interface.LONG)
+    def select_each(self, ctxt: context.RequestContext, requests: list[Request]) -> list[Answer]:
+        """Do `select_destinations` for each of several requests. Return an answer for each."""
 
     @rpc.call(since='1.0')
     def why(
