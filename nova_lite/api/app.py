@@ -11,6 +11,7 @@ from nova_lite.api import policies
 from nova_lite.api import request_log
 from nova_lite.api import waiting
 from nova_lite.clients import neighbours
+from nova_lite.db import joined
 from nova_lite.db import transactions
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import super_conductor as super_rpc
@@ -23,6 +24,7 @@ class App:
     """The databases and clients that handlers use.
 
     api_db: Database; cells: Cells; policy: Enforcer
+    accepts: transactions of the API database that store accepted servers
     image, network, volume, share, placement: clients of the neighbours
     identity: the client of Keystone; None with noauth
     keystone_limits: the client of its limits; None unless [quota]driver names them
@@ -45,6 +47,7 @@ class App:
     ) -> None:
         self.conf = conf
         self.api_db = api_db
+        self.accepts = joined.JoinedTransactions(api_db)
         self.cells = cells
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement

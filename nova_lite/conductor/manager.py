@@ -75,8 +75,7 @@ def _joined_report(
 
     @functools.wraps(function)
     def method(self: 'CellConductor', ctxt: Ctxt, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        found: T = self.joined[function].write(_fenced(function, ctxt, *args, **kwargs))
-        return found
+        return self.joined[function].write(_fenced(function, ctxt, *args, **kwargs))
 
     return method
 
@@ -115,7 +114,7 @@ class CellConductor:
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
         # The transactions of reports that many servers make at the same time.
-        self.joined: dict[Callable[..., typing.Any], joined.JoinedTransactions[typing.Any]] = {
+        self.joined: dict[Callable[..., typing.Any], joined.JoinedTransactions] = {
             function: joined.JoinedTransactions(db) for function in JOINED.values()
         }
         self._rescheduler = reschedule.Reschedule(

@@ -20,21 +20,30 @@ LOG = log.getLogger(__name__)
 # Transactions that are made as one.
 MOST = 20
 
+P = typing.ParamSpec('P')
 T = typing.TypeVar('T')
 # A function of a transaction.
 Function: typing.TypeAlias = Callable[[sa.Connection], T]
 
 
-class JoinedTransactions(typing.Generic[T]):
+class JoinedTransactions:
     """Short writing transactions of one kind on one database. Safe to use from several threads."""
 
     def __init__(self, database: transactions.Database) -> None:
         self._database = database
-        self._combiner: combine.Combiner[Function[T], T] = combine.Combiner(self.write_all, MOST)
+        self._combiner: combine.Combiner[Function[typing.Any], typing.Any]
+        self._combiner = combine.Combiner(self.write_all, MOST)
 
-    def write(self, function: Function[T]) -> T:
-        """Make a transaction, as Database.write. It may run more than once."""
-        return self._combiner.call(function, lambda: self._database.write(function))
+    def write(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Make a transaction, as Database.write."""
+
+        def member(connection: sa.Connection) -> T:
+            return function(connection, *args, **kwargs)
+
+        found: T = self._combiner.call(
+            member, lambda: self._database.write(function, *args, **kwargs)
+        )
+        return found
 
     def write_all(self, functions: Sequence[Function[T]]) -> list[T] | None:
         """Make transactions as one. Return their results, or None if one of them fails."""

@@ -51,7 +51,7 @@ def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) ->
         plan.columns['image_properties'],
         boots_from_volume=plan.asked.boots_from_volume,
     )
-    return quota_locks.write(req.app.api_db, _store, req, plan, devices=devices, image=image)
+    return quota_locks.write(req.app.accepts, _store, req, plan, devices=devices, image=image)
 
 
 def _store(

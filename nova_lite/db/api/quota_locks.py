@@ -29,8 +29,15 @@ def of_user(user_id: str) -> str:
     return f'user {user_id}'
 
 
+class Writer(typing.Protocol):
+    """The API database, or its joint transactions of one kind."""
+
+    def write(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Make a transaction."""
+
+
 def write(
-    api_db: transactions.Database,
+    api_db: Writer,
     function: transactions.Function[P, T],
     *args: P.args,
     **kwargs: P.kwargs,
