@@ -351,8 +351,8 @@ LATER = (
     ('unheard', 10, operators.UNHEARD),
     ('mappings', 3, operators.MAPPINGS),
     ('reset builds', 4, waits.BUILT),
-    ('crowds', 3, crowds.CROWDS),
     ('fleets', 12, pinned.FLEET),
+    ('crowds', 3, crowds.CROWDS),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 
