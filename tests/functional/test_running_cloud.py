@@ -105,6 +105,18 @@ USAGES = (
     ('evacuate-host nosuch --yes', 'nosuch', SERVICES),
     ('evacuate-host cell1-host1 --yes', 'cell1-host1', '--force-down'),
     ('bench show --server nosuch', '', HELP),
+    ('bench boot --flavor nosuch', 'flavor nosuch does not exist', '`openstack flavor list`'),
+    ('bench boot --count 0', '--count', 'at least 1'),
+    ('daemon list', 'share one process', '`nova-lite up --bus`'),
+    ('import --output FILES', 'exists', 'Choose another --output, or add --force'),
+    ('scenario run clock-step --exam', 'has no exam', 'Omit --exam, or use one of'),
+    ('twin fit nosuch', 'has no flavor nosuch', 'It has: m1.tiny'),
+    ('twin drain nosuch', 'has no host nosuch', 'It has: cell1-host1'),
+    ('twin survives --zone nosuch', 'has no zone nosuch', 'It has: nova'),
+    ('why --diff web nosuch', 'nosuch', SERVERS),
+    ('why --diff web nosuch.json', 'nosuch.json has no decision', 'or a server'),
+    ('stop --del', 'no option --del', "Did you mean '--delete'?"),
+    ('clock advance -5s', "'-5s' begins with a hyphen", HELP),
 )
 WORDS_OF_LIBRARIES = ('Traceback', 'Errno', 'sqlalche', 'invalid literal', 'codec', 'Bad request')
 

@@ -26,17 +26,23 @@ REQUEST = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 SEPARATOR = '--'
 HELP = ('-h', '--help')
 UNKNOWN = 'unrecognized arguments: '
+REQUIRED = 'the following arguments are required: '
+# A value that argparse takes for an option, such as a duration below zero.
+HYPHENATED = re.compile(r'-\d')
 # Attributes of the arguments of a command that are no options.
 INTERNAL = ('command', 'run', 'which', 'default_of')
 # The similarity from which on a word is proposed for another one.
 SIMILAR = 0.7
+# The length from which on a word is taken for the beginning of a longer one.
+BEGINNING = 3
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors come first, propose what may be meant, and are short.
 
     An unknown option of a command is refused by the parser of that command, not by its parent. A
-    command without the subcommand that it needs prints its help.
+    command without the subcommand that it needs prints its help. Options have no abbreviations:
+    `--state` would be --state-dir, and `--del` would delete.
 
     before: the options with values that may stand before the arguments of another program, if the
         words after them are such arguments
@@ -44,6 +50,9 @@ class Parser(argparse.ArgumentParser):
 
     before: Sequence[str] = ()
     _given: Sequence[str] = ()
+
+    def __init__(self, **options: typing.Any) -> None:
+        super().__init__(**{'allow_abbrev': False, **options})
 
     def parse_known_args(  # type: ignore[override]  # fewer overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -99,6 +108,10 @@ class Parser(argparse.ArgumentParser):
         value = VALUE.fullmatch(message)
         if value is not None:
             return f'{value[1]}: {value["given"]} is not {KINDS.get(value["kind"], "a possible value")}'
+        if message.startswith(REQUIRED):
+            hidden = next((word for word in self._given if HYPHENATED.match(word)), None)
+            text = f'. {hidden!r} begins with a hyphen, as options do: no value does'
+            return message + text * (hidden is not None)
         if message.startswith(UNKNOWN):
             unknown = message.removeprefix(UNKNOWN).split()
             given = unknown[0].partition('=')[0]
@@ -120,6 +133,9 @@ def like(word: str, known: Iterable[str]) -> str:
     # The dashes of options would make all short ones alike: `--reason` and `--json`.
     names = {each.lstrip('-'): each for each in known}
     wrong = word.lstrip('-')
+    longer = [each for each in names if len(wrong) >= BEGINNING and each.startswith(wrong)]
+    if len(longer) == 1:
+        return f' Did you mean {names[longer[0]]!r}?'
     # `flavor_aliases` is no mistyped `flavors`.
     near = [each for each in names if abs(len(each) - len(wrong)) <= max(2, len(wrong) // 3)]
     found = difflib.get_close_matches(wrong, near, n=1, cutoff=SIMILAR)

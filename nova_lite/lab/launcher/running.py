@@ -151,7 +151,8 @@ def wait_gone(directory: str, pid: int, seconds: float) -> None:
         if runtime.monotonic() > until:
             raise exception.Unavailable(
                 service=f'The cloud in {directory}',
-                reason=f'process {pid} has not stopped within {seconds:g} s',
+                reason=f'process {pid} has not stopped within {seconds:g} s. It goes on stopping: '
+                'repeat `nova-lite stop`, or give it longer with --timeout',
             )
         runtime.sleep(POLL_S)
 

@@ -73,6 +73,9 @@ UP = (
 CLOUDS = (
     ('upp', "'upp' does not exist", "Did you mean 'up'?"),
     ('--versin', 'there is no option --versin', "Did you mean '--version'?"),
+    ('status --state FILES', 'there is no option --state', "Did you mean '--state-dir'?"),
+    ('stop --del', 'there is no option --del.', "Did you mean '--delete'?"),
+    ('up --fres', 'there is no option --fres', "Did you mean '--fresh'?"),
     ('status --jsn', 'there is no option --jsn', "Did you mean '--json'?"),
     ('list all', "'all'", HELP),
     ('env --cloud demo', 'There is no cloud', NO_CLOUD),
@@ -117,6 +120,7 @@ CLOUDS = (
 OPERATIONS = (
     ('clock fast', "'fast' does not exist", 'Use one of: show, freeze, resume, advance, rate'),
     ('clock advance', 'required: DURATION', HELP),
+    ('clock advance -5s', "required: DURATION. '-5s' begins with a hyphen", HELP),
     ('clock advance 5', "'5' is not a duration", 'such as 90s, 1h30m or 2d'),
     ('clock advance 5y', "'5y' is not a duration", 'such as 90s, 1h30m or 2d'),
     ('clock rate x', "'x' is not a number", HELP),
