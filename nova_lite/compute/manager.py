@@ -188,6 +188,14 @@ class ComputeManager:
         order = build.Order(instance, selection, block_devices, requested_networks, options)
         self._build(ctxt, host, order)
 
+    def build_instances(
+        self, ctxt: context.RequestContext, host: str, builds: list[arguments.Json]
+    ) -> None:
+        for values in builds:
+            own = Ctxt.from_wire(values.pop('context'))
+            with own.bound():
+                self._build(own, host, build.Order(**values), here=False)
+
     def rebuild_after_loss(
         self, ctxt: context.RequestContext, host: str, order: build.Order
     ) -> None:
@@ -195,9 +203,11 @@ class ComputeManager:
         order.again = True
         self._build(ctxt, host, order)
 
-    def _build(self, ctxt: context.RequestContext, host: str, order: build.Order) -> None:
+    def _build(
+        self, ctxt: context.RequestContext, host: str, order: build.Order, *, here: bool = True
+    ) -> None:
         work = build.Build(self.site, ctxt, host, order).run()
-        self.site.jobs.run((host, order.instance.uuid), work)
+        self.site.jobs.run((host, order.instance.uuid), work, here=here)
 
     def clear_build(self, ctxt: context.RequestContext, host: str, order: build.Order) -> None:
         """Clean up a failed build on its host; see `resume`."""

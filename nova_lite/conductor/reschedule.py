@@ -130,7 +130,7 @@ class Reschedule:
     ) -> None:
         devices = self._read(children.block_devices, [row.uuid]).get(row.uuid, ())
         devices = [block_device.BlockDevice.of(device) for device in devices]
-        requests.send(self._compute, ctxt, row, devices=devices, selection=selection)
+        requests.send(self._compute, [requests.Order(ctxt, row, devices, selection)])
 
     def _lost(self, ctxt: context.RequestContext, uuid: str, changed: Exception) -> None:
         """Log that another writer changed the record.

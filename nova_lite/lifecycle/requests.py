@@ -4,6 +4,7 @@ Shared by the build, the burial in cell0, and the cell conductor's audit, which 
 message of a build if it was lost.
 """
 
+from collections.abc import Sequence
 import datetime
 import typing
 
@@ -52,21 +53,34 @@ def build_arguments(
     }
 
 
-def send(
-    compute: compute_rpc.ComputeAPI,
-    ctxt: context.RequestContext,
-    row: rows.Row,
-    *,
-    devices: list[block_device.BlockDevice],
-    selection: selections.Selection,
-) -> None:
-    """Request the selected host to build a server, with the arguments in its row's `build`."""
-    compute.build_instance(
-        ctxt,
-        host=selection.service_host,
-        instance=instance_objects.Instance.from_row(row),
-        selection=selection,
-        block_devices=devices,
-        requested_networks=row.build.get('requested_networks'),
-        options=row.build['options'],
-    )
+class Order(typing.NamedTuple):
+    """A recorded server that the selected host is to build."""
+
+    ctxt: context.RequestContext
+    row: rows.Row
+    devices: list[block_device.BlockDevice]
+    selection: selections.Selection
+
+    def arguments(self) -> dict[str, typing.Any]:
+        """Return arguments of ComputeAPI.build_instance, with those in the row's `build`."""
+        return {
+            'instance': instance_objects.Instance.from_row(self.row),
+            'selection': self.selection,
+            'block_devices': self.devices,
+            'requested_networks': self.row.build.get('requested_networks'),
+            'options': self.row.build['options'],
+        }
+
+
+def send(compute: compute_rpc.ComputeAPI, orders: Sequence[Order]) -> None:
+    """Request the selected hosts to build servers: one message for each host."""
+    of_host: dict[str, list[Order]] = {}
+    for each in orders:
+        of_host.setdefault(each.selection.service_host, []).append(each)
+    for host, found in of_host.items():
+        first = found[0]
+        if len(found) == 1:
+            compute.build_instance(first.ctxt, host=host, **first.arguments())
+            continue
+        builds = [{'context': each.ctxt.to_wire(), **each.arguments()} for each in found]
+        compute.build_instances(first.ctxt, host=host, builds=builds)

@@ -33,9 +33,9 @@ from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
-from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.superconductor import build_writes
 from nova_lite.superconductor import bury
+from nova_lite.superconductor import joined_casts
 from nova_lite.superconductor import joined_selections
 from nova_lite.superconductor import silent_hosts
 
@@ -54,7 +54,7 @@ GENERATIONS = 8
 class World(worlds.World, typing.Protocol):
     """The World of sagas, with the calls that builds make together.
 
-    builds: writes builds; selections: chooses their hosts
+    builds: writes builds; selections: chooses their hosts; casts: sends them to these hosts
     """
 
     @property
@@ -62,6 +62,9 @@ class World(worlds.World, typing.Protocol):
 
     @property
     def selections(self) -> joined_selections.JoinedSelections: ...
+
+    @property
+    def casts(self) -> joined_casts.JoinedCasts: ...
 
 
 class Build:
@@ -193,7 +196,6 @@ class Build:
         except (exception.GroupPolicyViolated, exception.Unavailable) as error:
             self._start_over(cell, chosen, error)
             return
-        compute = self.world.compute(cell)
         for uuid, choice in chosen.items():
             if uuid not in created:
                 self._lost(uuid, cell, 'another super-conductor reserved the cell for it')
@@ -206,7 +208,7 @@ class Build:
             except (exception.CellMappingNotFound, exception.HostMappingNotFound) as error:
                 self._start_over(cell, {uuid: choice}, error)
                 continue
-            self._cast(compute, created[uuid], choice)
+            self._cast(cell, created[uuid], choice)
 
     def _check_other_cells(self, cell: deployment.Cell, chosen: Chosen) -> None:
         uuid, choice = next(iter(chosen.items()))
@@ -274,18 +276,13 @@ class Build:
 
     def _cast(
         self,
-        compute: compute_rpc.ComputeAPI,
+        cell: deployment.Cell,
         created: build_writes.Created,
         choice: list[selection.Selection],
     ) -> None:
         row, devices = created
-        requests.send(
-            compute,
-            self.ctxt,
-            row,
-            devices=[block_device.BlockDevice.of(device) for device in devices],
-            selection=choice[0],
-        )
+        found = [block_device.BlockDevice.of(device) for device in devices]
+        self.world.casts.send(cell, requests.Order(self.ctxt, row, found, choice[0]))
 
     def give_up(self, error: Exception) -> None:
         """Bury servers whose builds failed too often, with as many of their values as possible.

@@ -36,6 +36,7 @@ from nova_lite.saga import journal
 from nova_lite.superconductor import build
 from nova_lite.superconductor import build_sweep
 from nova_lite.superconductor import build_writes
+from nova_lite.superconductor import joined_casts
 from nova_lite.superconductor import joined_selections
 from nova_lite.superconductor.audits import auto_confirm
 from nova_lite.superconductor.audits import auto_offload
@@ -61,7 +62,7 @@ class World:
     clients: object with the attributes placement, image, network, volume and share
     engine: the saga engine; None until it is created
     notices: notify.watch.Notices, for notifications without a record; or None
-    builds, selections: write the builds of this process, and choose their hosts
+    builds, selections, casts: write the builds of this process, choose their hosts, and call them
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class World:
         self.engine: engine.Engine | None = None
         self.builds = build_writes.JoinedWrites(api_db)
         self.selections = joined_selections.JoinedSelections(scheduler)
+        self.casts = joined_casts.JoinedCasts(lambda cell: self.compute(cell))
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """Return a client of the computes of a cell."""

@@ -60,6 +60,25 @@ class TestBuild(testtools.TestCase):
         self.assertEqual([], self.cell.network.calls)
         self.assertEqual([], self.cell.volume.calls)
 
+    def test_several_of_one_message(self):
+        accepted = [self.cell.accept() for _ in range(3)]
+        builds = [
+            {
+                'context': ctxt.to_wire(),
+                'instance': self.cell.instance(uuid),
+                'selection': self.cell.selection('host-1'),
+                'block_devices': [],
+                'requested_networks': 'none',
+                'options': {},
+            }
+            for ctxt, uuid in accepted
+        ]
+        self.cell.compute.build_instances(accepted[0][0], 'host-1', builds)
+        self.cell.run_dry()
+        for _ctxt, uuid in accepted:
+            self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
+            self.assertEqual([(EVENT, 'host-1', 'Success')], self.cell.events(uuid))
+
     def test_everything(self):
         self.cell.volume.add_volume(VOLUME)
         self.cell.network.add_port(PORT)

@@ -94,6 +94,9 @@ class Compute:
     def build_instance(self, ctxt, host, instance, **_what):
         self.built.append((host, instance.uuid))
 
+    def build_instances(self, ctxt, host, builds):
+        self.built.append((host, [each['instance'].uuid for each in builds]))
+
 
 class World(super_module.World):
     def __init__(self, *args, compute, **kwargs):

@@ -122,3 +122,15 @@ class TogetherTest(build_base.BuildTestCase):
         self.assertEqual([None] * 3, combining.together(self.world.builds._places, calls))
         ids = [self.cell(name).id for name in ('cell1', 'cell2', 'cell1')]
         self.assertEqual(ids, self.mapped())
+
+    def test_a_host_gets_one_message(self):
+        cell, builds = self.cell('cell1'), self.builds()
+        created = self.create(builds)
+        calls = []
+        for number, (uuid, each) in enumerate(builds.items()):
+            chosen = self.scheduler.select_destinations(None, None, [uuid])[0]
+            chosen[0].service_host = ('host-1', 'host-2', 'host-1')[number]
+            calls.append(functools.partial(each._cast, cell, created[number][uuid], chosen))
+        self.assertEqual([None] * 3, combining.together(self.world.casts.of_cell(cell), calls))
+        first, second, third = self.uuids
+        self.assertEqual([('host-1', [first, third]), ('host-2', second)], self.compute.built)

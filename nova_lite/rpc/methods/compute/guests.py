@@ -30,6 +30,16 @@ class Guests:
         """
 
     @rpc.cast(since='1.0')
+    def build_instances(
+        self, ctxt: arguments.Ctxt, host: str, builds: list[arguments.Json]
+    ) -> None:
+        """Build several servers of the host, as `build_instance`, at the same time.
+
+        builds: [{'context': that of RequestContext.to_wire, and the arguments of
+            `build_instance` by name}, ...]
+        """
+
+    @rpc.cast(since='1.0')
     def external_instance_event(
         self, ctxt: arguments.Ctxt, host: str, instance_uuid: str, events: list[arguments.Json]
     ) -> None:
