@@ -28,6 +28,9 @@ def _profile(node: str, host: topology.Host, address: str) -> model.Json:
         return found
     found['pci_vendor_info'] = f'{device.vendor_id}:{device.product_id}'
     found['physical_network'] = device.physical_network
+    if device.kind == pci.PF:
+        # The network service gives the port this address.
+        found['device_mac_address'] = pci.mac_address(node, address)
     if device.card_serial_number:
         found['card_serial_number'] = device.card_serial_number
         if device.parent:

@@ -23,6 +23,7 @@ ACCELERATORS = frozenset(('accelerator-direct', 'accelerator-direct-physical'))
 SLOT = 'pci_slot'
 KEYS = (
     SLOT, 'pci_vendor_info', 'physical_network', 'card_serial_number', 'vf_num', 'pf_mac_address',
+    'device_mac_address',
 )  # fmt: skip
 
 

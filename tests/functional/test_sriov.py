@@ -99,6 +99,10 @@ class SriovTest(SriovCase):
                     self.assertEqual('MT2113X00000', profile['card_serial_number'])
                     self.assertEqual(0, profile['vf_num'])
                     self.assertRegex(profile['pf_mac_address'], '^02(:[0-9a-f]{2}){5}$')
+                self.assertEqual(
+                    kind == 'direct-physical',
+                    profile.get('device_mac_address', '').startswith('02:'),
+                )
                 self.assertEqual(kind == 'vdpa', address == '0000:82:01.0')
         self.assertEqual('ERROR', self.boot(self.port(network=self.tunnels), status='ERROR').status)
         refused = self.boot(self.port('accelerator-direct'), name='x', status='ERROR')
