@@ -23,16 +23,17 @@ OPTS = [
         default=1.0,
         min=0,
         help='Seconds for which allocation candidates are reused for requests of the same shape, or '
-        'twenty times the time that placement took if that is longer, up to 60 s. Candidates that '
-        'took longer are also used while placement is asked for the next ones. A claim for a '
-        'candidate that no longer fits is refused by placement. 0 disables reuse.',
+        'five times the time that placement took if that is longer, up to 10 s. With 200 hosts and '
+        'more: twenty times, up to 60 s, and until the next ones come. A claim for a candidate that '
+        'no longer fits is refused by placement. 0 disables reuse.',
     ),
     cfg.FloatOpt(
         'host_state_reuse_s',
         default=1.0,
         min=0,
-        help='Seconds for which host records read from the cells are reused, or twenty times the '
-        'time that the reading took if that is longer, up to 10 s. 0 disables reuse.',
+        help='Seconds for which host records read from the cells are reused, or five times the time '
+        'that the reading took (with 200 hosts and more, twenty times) if that is longer, up to '
+        '10 s. 0 disables reuse.',
     ),
     cfg.IntOpt(
         'discover_hosts_in_cells_interval',

@@ -19,8 +19,7 @@ from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 
 SHAPES = 64
-# An answer is reused for EFFORT times the time that it took, but no longer than LONGEST_S.
-EFFORT = 20
+# An answer about many hosts is not reused longer; see `host_states.kept_s`.
 LONGEST_S = 60
 # A claim or, with -1, its end.
 Note: typing.TypeAlias = tuple[offers.AllocationRequest, int]
@@ -145,6 +144,7 @@ class _Answer:
     """An answer, received or still expected. asked, came: monotonic seconds of both events
 
     former: the answer that serves until this one has come, or None
+    size: number of providers in the received answer
     """
 
     def __init__(
@@ -152,6 +152,7 @@ class _Answer:
     ) -> None:
         self.version, self.asked, self.former = version, asked, former
         self.came: float | None = None
+        self.size = 0
         self.future: runtime.Future[Candidates] = runtime.Future()
 
     def serves(
@@ -167,15 +168,20 @@ class _Answer:
         return runtime.monotonic() - self.came < self._kept_s(reuse_s)
 
     def may_bridge(self, version: host_states.Version | None, reuse_s: float) -> bool:
-        """Return whether the answer may serve while the next one is expected: it took long."""
-        if self.came is None or self.version != version:
+        """Return whether the answer may serve while the next one is expected.
+
+        It is about many hosts, and took long.
+        """
+        if self.came is None or self.version != version or self.size < host_states.MANY:
             return False
         kept_s = self._kept_s(reuse_s)
         return reuse_s < kept_s and runtime.monotonic() - self.came < 2 * kept_s
 
     def _kept_s(self, reuse_s: float) -> float:
-        took_s = 0.0 if self.came is None else self.came - self.asked
-        return host_states.kept_s(reuse_s, took_s, effort=EFFORT, longest_s=LONGEST_S)
+        if self.came is None:
+            return reuse_s
+        took_s = self.came - self.asked
+        return host_states.kept_s(reuse_s, took_s, hosts=self.size, longest_s=LONGEST_S)
 
 
 class Source:
@@ -237,6 +243,7 @@ class Source:
             found = Candidates(*bodies)
             if answer.former is not None:
                 found.adopt(answer.former.future.result().end_notes())
+            answer.size = len(found.offered)
             answer.came = runtime.monotonic()
             answer.former = None
             answer.future.set_result(found)

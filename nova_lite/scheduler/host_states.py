@@ -35,9 +35,11 @@ Node: typing.TypeAlias = tuple[str, str]
 STAMPS = (stamps.AGGREGATES, stamps.CELLS, stamps.HOSTS)
 # Seconds until a placed server must be in its cell's records.
 PENDING_S = 30
-# An answer is reused for so many times the time that it took, but no longer than LONGEST_S.
-EFFORT = 20
+# Data are reused for EFFORT times the time that they took, but no longer than LONGEST_S. For data
+# about MANY hosts or more it is EFFORT_FOR_MANY.
+EFFORT, EFFORT_FOR_MANY = 5, 20
 LONGEST_S = 10
+MANY = 200
 IMAGE_OPTION = 'image_props_weight_multiplier'
 
 
@@ -55,14 +57,19 @@ class Placed:
 
 
 def kept_s(
-    configured: float, took: float, *, effort: float = EFFORT, longest_s: float = LONGEST_S
+    configured: float, took: float, *, hosts: int = 0, longest_s: float = LONGEST_S
 ) -> float:
-    """Return for how many seconds an answer is reused that came after `took` seconds.
+    """Return for how many seconds data are reused that came after `took` seconds.
 
-    configured: seconds for which every answer is reused; 0: none is. Slow answers are reused
-        longer, so that with many hosts they take a small part of the time: one in `effort` + 1
+    configured: seconds for which all data are reused; 0: none are. Data that took long are reused
+        longer. So those about many hosts take one part in EFFORT_FOR_MANY + 1 of the time
+    hosts: number of hosts that the data are about; longest_s: for data about many hosts
     """
-    return max(configured, min(effort * took, longest_s)) if configured else 0.0
+    if not configured:
+        return 0.0
+    if hosts >= MANY:
+        return max(configured, min(EFFORT_FOR_MANY * took, longest_s))
+    return max(configured, min(EFFORT * took, LONGEST_S))
 
 
 class HostStates:
@@ -178,7 +185,8 @@ class HostStates:
             for placed in self._pending.values():
                 _add(snapshot, placed)
             took = runtime.monotonic() - taken
-            self._keep_s = kept_s(self.conf.scheduler.host_state_reuse_s, took)
+            reuse_s = self.conf.scheduler.host_state_reuse_s
+            self._keep_s = kept_s(reuse_s, took, hosts=len(found))
             self._snapshot = snapshot
         return snapshot
 

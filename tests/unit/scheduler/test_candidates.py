@@ -6,6 +6,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.scheduler import candidates
+from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from tests.fixtures import clock
 from tests.fixtures import counting
@@ -16,10 +17,11 @@ OTHER = ((('resources', 'VCPU:2'),),)
 
 
 class Stand:
-    """Stands in for placement's client: offers one host, counts what is asked."""
+    """Stands in for placement's client: offers `hosts` hosts, counts what is asked."""
 
     def __init__(self):
         self.asked = []
+        self.hosts = 1
         self.error = None
         self.during = lambda: None
 
@@ -28,7 +30,8 @@ class Stand:
         self.during()
         if self.error:
             raise self.error
-        return base.make_answer([base.make_host('a')])
+        names = ['a', *(f'b{number}' for number in range(1, self.hosts))]
+        return base.make_answer([base.make_host(name) for name in names])
 
 
 class CandidatesTest(base.SchedulerTestCase):
@@ -154,10 +157,15 @@ class SourceTest(base.SchedulerTestCase):
         self.assertIs(second, self.get(since=now))
 
     def test_an_answer_that_took_long_is_kept_longer(self):
-        """Twenty times as long as it took, up to 60 s."""
-        for took, kept in ((0.01, 1), (1.5, 30), (60, 60)):
-            with self.subTest(took):
+        """Five times as long as it took, up to 10 s; with many hosts 20 times, up to 60 s."""
+        many = host_states.MANY
+        for number, took, kept in (
+            *((1, 0.1, 1), (1, 1.5, 7.5), (many - 1, 60, 10)),
+            *((many, 0.01, 1), (many, 1.5, 30), (many, 60, 60)),
+        ):
+            with self.subTest(hosts=number, took=took):
                 self.source.invalidate()
+                self.placement.hosts = number
                 self.placement.during = lambda took=took: self.clock.advance(took)
                 first = self.get()
                 self.clock.advance(kept - 0.1)
@@ -165,11 +173,12 @@ class SourceTest(base.SchedulerTestCase):
                 self.clock.advance(0.2)
                 self.assertIsNot(first, self.get())
 
-    def expire(self, *, took=1.5):
+    def expire(self, *, took=1.5, hosts=host_states.MANY):
         """Get an answer that took so many seconds, and let its time end."""
         self.placement.during = lambda: self.clock.advance(took)
+        self.placement.hosts = hosts
         first = self.get()
-        self.clock.advance(candidates.EFFORT * took + 0.1)
+        self.clock.advance(host_states.EFFORT_FOR_MANY * took + 0.1)
         return first
 
     def during_the_next(self, function):
@@ -186,8 +195,11 @@ class SourceTest(base.SchedulerTestCase):
         self.assertIs(second, self.get())
         self.assertEqual(2, len(self.placement.asked))
 
+    def test_an_answer_about_few_hosts_does_not(self):
+        self.expire(took=0.2, hosts=5)
+        self.assertFalse(self.source._answers[QUERY].may_bridge(None, 1.0))
+
     def test_a_quick_answer_does_not(self):
-        """With few hosts each decision has an answer that is not older than the option says."""
         self.expire(took=0.04)
         self.assertFalse(self.source._answers[QUERY].may_bridge(None, 1.0))
 

@@ -184,6 +184,13 @@ class ReuseTest(SnapshotTestCase):
         self.set('scheduler', host_state_reuse_s=0)
         self.assertIsNot(self.read(), self.read())
 
+    def test_a_reading_that_took_long_is_kept_longer(self):
+        many = host_states.MANY
+        for hosts, took, kept in ((5, 0.1, 1), (5, 1, 5), (many, 0.1, 2), (many, 1, 10)):
+            with self.subTest(hosts=hosts, took=took):
+                self.assertEqual(kept, host_states.kept_s(1.0, took, hosts=hosts))
+        self.assertEqual(0, host_states.kept_s(0.0, 1, hosts=many))
+
     def test_not_at_all_if_it_must_be_newer(self):
         first = self.read()
         self.assertIsNot(first, self.read(since=runtime.monotonic()))
