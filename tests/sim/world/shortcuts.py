@@ -11,6 +11,9 @@ from keystoneauth1 import _utils as keystoneauth_utils
 from oslo_middleware import base
 from oslo_policy import policy
 from requests import utils as requests_utils
+import sqlalchemy as sa
+
+from tests.sim.world import statements
 
 # Times that are kept: each token has two.
 TIMES = 256
@@ -34,6 +37,7 @@ def install():
     replace(keystoneauth_utils, 'parse_isotime', functools.lru_cache(TIMES))
     # Mappings are all that is sent. A Protocol is looked through for each parameter.
     replace(requests_utils, '_SupportsItems', lambda _former: abc.Mapping)
+    replace(sa.Connection, '_execute_clauseelement', statements.planned)
 
 
 def _remembered(original):
