@@ -345,6 +345,10 @@ class LiveMigration(move.Move[Began]):
         self._call_next()
 
     def _complete(self, connection: sa.Connection) -> None:
+        migration = live_migrations.lock(connection, self.uuid)
+        if migration is not None and migration.status == Status.COMPLETED:
+            # The step is repeated. Users may have changed the server since.
+            return
         failure = self.given_up.get(START)
         columns: saga.Data = {}
         if failure:
@@ -354,7 +358,7 @@ class LiveMigration(move.Move[Began]):
         elif START in self.results:
             columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)
-        self._end(connection, Status.ERROR if failure else Status.COMPLETED)
+        self._end(connection, migration, Status.ERROR if failure else Status.COMPLETED)
         self.events.end_all(connection, failure or self.given_up.get(steps.ACTIVATE))
 
     # ---- the end of a migration that is undone ----
@@ -368,11 +372,10 @@ class LiveMigration(move.Move[Began]):
         status = Status.FAILED if live_checks.CHECKED in self.results else Status.ERROR
         if migration is not None and live_migrations.ABORT in migration.data:
             status = Status.CANCELLED
-        self._end(connection, status)
+        self._end(connection, migration, status)
 
-    def _end(self, connection: sa.Connection, status: str) -> None:
-        """Set the migration's last status, and end the actions of commands that came too late."""
-        migration = live_migrations.lock(connection, self.uuid)
+    def _end(self, connection: sa.Connection, migration: rows.Row | None, status: str) -> None:
+        """Set the last status of a locked migration. End the actions of commands that were late."""
         migrations.update(connection, self.uuid, {'status': str(status)})
         if self.has_begun:
             self._next = live_migrations.next_waiting(connection, self.source.host)

@@ -8,6 +8,7 @@ import datetime
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -106,6 +107,16 @@ class MovesTest(moves_base.MoveTestCase):
             made.steps()[0].undo()
             self.assertEqual((state, None, SOURCE), self.cell.state(self.server))
             self.assertEqual(fault, self.cell.fault(self.server))
+
+    def test_a_repeated_end_leaves_what_users_have_changed(self):
+        made = self.live_migration()
+        self.do(made, moves_base.through(made, move_steps.RECORD))
+        made.results.keep(live_migrate.START, {'power_state': int(states.PowerState.RUNNING)})
+        off = int(states.PowerState.SHUTDOWN)
+        made.complete()
+        self.cell.db.write(instances.update, self.server, {'power_state': off})
+        made.complete()
+        self.assertEqual(off, self.cell.row(self.server).power_state)
 
     def test_the_event_of_a_rollback_lasts_as_long_as_that(self):
         made = self.live_migration()
