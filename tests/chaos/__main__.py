@@ -33,7 +33,8 @@ def main(argv=None):
     )
     args = parser.parse_args(argv)
     seed = runtime.random().randrange(10**6) if args.seed is None else args.seed
-    print(f'python -m tests.chaos --seed {seed} --minutes {args.minutes:g}', flush=True)
+    fleet = ' --fleet' * args.fleet
+    print(f'python -m tests.chaos --seed {seed} --minutes {args.minutes:g}{fleet}', flush=True)
     os.makedirs(KEEP, exist_ok=True)
     database, path = DATABASES[args.database](), os.path.join(KEEP, 'requests.jsonl')
     make = (
