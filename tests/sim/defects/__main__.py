@@ -18,7 +18,7 @@ from nova_lite import runtime
 from tests.sim.defects import table
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..', '..'))
-COPIED = ('nova_lite', 'tests/sim', 'tests/__init__.py', 'tools')
+COPIED = ('nova_lite', 'tests/sim', 'tests/fixtures', 'tests/__init__.py', 'tools')
 # For a program that is interrupted, to remove its files.
 GRACE_S = 10
 

@@ -6,6 +6,7 @@ from tests.sim.defects import neighbours
 from tests.sim.defects import operators
 from tests.sim.defects import outsiders
 from tests.sim.defects import requests
+from tests.sim.defects import together
 
 Defect = defect.Defect
 
@@ -290,6 +291,7 @@ DEFECTS = (
     *answers.DEFECTS,
     *neighbours.DEFECTS,
     *operators.DEFECTS,
+    *together.DEFECTS,
 )
 
 

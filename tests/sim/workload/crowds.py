@@ -20,7 +20,7 @@ def together(rng):
             {'http': {'late': 0.1, 'lost answer': 0.01}, 'reply': {'lost': 0.01}},
         )
     )
-    return plan.Plan(
+    made = plan.Plan(
         clients=6,
         servers=9,
         creates=0.7,
@@ -41,6 +41,17 @@ def together(rng):
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 1))),
         refusals=('No valid host',),
     )
+    return _withdrawn(rng, made) if rng.random() < 0.5 else made
+
+
+def _withdrawn(rng, made):
+    """Delete servers while a super-conductor stands still before it maps them and others."""
+    made.kills, made.freezes, made.victims = 0, 12, ('super',)
+    made.after, made.effects, made.passed = 'bus: put: top scheduler', ('db: BEGIN: cell',), (1, 2)
+    made.frozen_s, made.creates, made.deletes = (2, 8), 0.8, 0.8
+    made.rates = {'begin': {'slow': 0.03}}
+    made.profile = profiles.slow(rng.randrange(1000), 0.1)
+    return made
 
 
 CROWDS = {'crowds': (1, places.SMALL, together)}
