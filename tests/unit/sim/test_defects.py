@@ -1,6 +1,7 @@
 """Defects that were mended can still be put back, where the code was mended."""
 
 import os
+import pathlib
 import re
 
 import fixtures
@@ -11,6 +12,7 @@ from tests.sim.defects import __main__ as search
 from tests.sim.defects import table
 
 ROOT = os.path.dirname(nova_lite.__file__)
+IMPORTED = re.compile(r'^(?:from|import) tests\.(\w+)', re.MULTILINE)
 # Like the command line of the simulation, whose histories are child processes.
 FORKS = """
 import os, sys, time
@@ -36,6 +38,14 @@ class DefectsTestCase(testtools.TestCase):
             table.put_back(defect, read, files.__setitem__)
             for file, text in files.items():
                 compile(text, file, 'exec')
+
+    def test_what_histories_import_is_copied(self):
+        own = os.path.join(search.ROOT, 'tests', 'sim')
+        texts = [path.read_text() for path in pathlib.Path(own).rglob('*.py')]
+        found = {name for text in texts for name in IMPORTED.findall(text)}
+        self.assertIn('sim', found)
+        copied = {path.removeprefix('tests/') for path in search.COPIED}
+        self.assertEqual(set(), found - copied)
 
     def test_all_are_wanted_if_none_is_named(self):
         names = [defect.name for defect in table.DEFECTS]
