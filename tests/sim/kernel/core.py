@@ -174,9 +174,13 @@ class Kernel:
         if self._masked:
             return
         number = self.points()
-        with self.masked():
+        # As `masked`, without its generator: this is done at each point.
+        self._masked += 1
+        try:
             for hook in list(self._hooks):
                 hook(number, what, detail)
+        finally:
+            self._masked -= 1
         self.leave_if_stopped()
 
     @contextlib.contextmanager

@@ -229,6 +229,9 @@ class Child:
         faulthandler.register(DUMP, self.stacks, all_threads=True)
         kernel.progress = self.counter()
         kernel.journal.on_line = on_line
+        if not keeps_log and on_line is None:
+            # Nobody reads it.
+            kernel.log = _nothing
         kernel.pipe = self.pipe
         kernel.on_end = functools.partial(self._send, kernel, keeps_log)
 
@@ -249,6 +252,10 @@ class Child:
             pipe.write(json.dumps(result).encode())
         sys.stdout.flush()
         os._exit(0)
+
+
+def _nothing(*_arguments):
+    """Stand in for what writes a log."""
 
 
 def _live(child, body, parent):
