@@ -24,7 +24,7 @@ class App:
     """The databases and clients that handlers use.
 
     api_db: Database; cells: Cells; policy: Enforcer
-    accepts: transactions of the API database that store accepted servers
+    accepts: transactions of the API database that store accepted servers, to be joined by project
     image, network, volume, share, placement: clients of the neighbours
     identity: the client of Keystone; None with noauth
     keystone_limits: the client of its limits; None unless [quota]driver names them

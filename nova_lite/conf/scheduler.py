@@ -24,8 +24,8 @@ OPTS = [
         min=0,
         help='Seconds for which allocation candidates are reused for requests of the same shape, or '
         'five times the time that placement took if that is longer, up to 10 s. With 200 hosts and '
-        'more: twenty times, up to 60 s, and until the next ones come. A claim for a candidate that '
-        'no longer fits is refused by placement. 0 disables reuse.',
+        'more: twenty times, up to 30 s, and as long again until the next ones come. A claim for a '
+        'candidate that no longer fits is refused by placement. 0 disables reuse.',
     ),
     cfg.FloatOpt(
         'host_state_reuse_s',

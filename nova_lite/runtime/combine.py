@@ -7,6 +7,7 @@ alone never waits, and calls under load share what a single call costs.
 
 import collections
 from collections.abc import Callable
+from collections.abc import Hashable
 from collections.abc import Sequence
 import enum
 import typing
@@ -34,10 +35,10 @@ class _At(enum.Enum):
 class _Place(typing.Generic[Member, Result]):
     """A caller. changed: set when another caller has changed `at`"""
 
-    __slots__ = ('at', 'changed', 'error', 'member', 'result')
+    __slots__ = ('at', 'changed', 'error', 'lane', 'member', 'result')
 
-    def __init__(self, member: Member) -> None:
-        self.member, self.at = member, _At.WAITING
+    def __init__(self, member: Member, lane: '_Lane[Member, Result]') -> None:
+        self.member, self.lane, self.at = member, lane, _At.WAITING
         self.changed = runtime.Event()
         self.result: Result | None = None
         self.error: BaseException | None = None
@@ -47,6 +48,16 @@ class _Place(typing.Generic[Member, Result]):
     ) -> None:
         self.result, self.error, self.at = result, error, at
         self.changed.set()
+
+
+class _Lane(typing.Generic[Member, Result]):
+    """The callers that may be joined. leaders: number of calls in progress"""
+
+    __slots__ = ('key', 'leaders', 'waiting')
+
+    def __init__(self, key: Hashable) -> None:
+        self.key, self.leaders = key, 0
+        self.waiting: collections.deque[_Place[Member, Result]] = collections.deque()
 
 
 class Combiner(typing.Generic[Member, Result]):
@@ -67,19 +78,28 @@ class Combiner(typing.Generic[Member, Result]):
         self._together, self._most, self._patience_s = together, most, patience_s
         # Guards all of the following, and the places that wait.
         self._lock = runtime.Lock()
-        self._waiting: collections.deque[_Place[Member, Result]] = collections.deque()
-        self._leaders = 0
+        # The lanes with calls in progress, by key.
+        self._lanes: dict[Hashable, _Lane[Member, Result]] = {}
 
-    def call(self, member: Member, alone: Callable[[], Result]) -> Result:
-        """Return the result of a member, or raise its error. alone: makes the call for it alone"""
-        place: _Place[Member, Result] = _Place(member)
+    def call(self, member: Member, alone: Callable[[], Result], *, key: Hashable = None) -> Result:
+        """Return the result of a member, or raise its error.
+
+        alone: makes the call for the member alone
+        key: only members with equal keys wait for each other and are joined
+        """
         with self._lock:
-            if self._leaders:
-                self._waiting.append(place)
+            lane = self._lanes.setdefault(key, _Lane(key))
+            place: _Place[Member, Result] = _Place(member, lane)
+            if lane.leaders:
+                lane.waiting.append(place)
             else:
                 self._lead(place)
         if place.at is not _At.LEADING:
-            self._await(place)
+            try:
+                self._await(place)
+            except BaseException:
+                self._abandon(place)
+                raise
         if place.at is _At.LEADING:
             self._make(place, alone)
         if place.at is _At.ALONE:
@@ -90,24 +110,31 @@ class Combiner(typing.Generic[Member, Result]):
 
     def _lead(self, place: _Place[Member, Result]) -> None:
         place.at = _At.LEADING
-        self._leaders += 1
+        place.lane.leaders += 1
 
     def _await(self, place: _Place[Member, Result]) -> None:
         """Wait until another caller has made the call, or until this caller is to make it."""
         place.changed.wait(self._patience_s)
         with self._lock:
             if place.at is _At.WAITING:
-                self._waiting.remove(place)
+                place.lane.waiting.remove(place)
                 self._lead(place)
         if place.at is _At.TAKEN:
             place.changed.wait()
 
+    def _abandon(self, place: _Place[Member, Result]) -> None:
+        """Free the place of a caller whose thread an exception ends."""
+        with self._lock:
+            if place.at is _At.WAITING:
+                place.lane.waiting.remove(place)
+        if place.at is _At.LEADING:
+            self._release(place.lane)
+
     def _make(self, place: _Place[Member, Result], alone: Callable[[], Result]) -> None:
         """Make the call for a place and those that wait, at most `most` together."""
+        waiting = place.lane.waiting
         with self._lock:
-            others = [
-                self._waiting.popleft() for _ in range(min(len(self._waiting), self._most - 1))
-            ]
+            others = [waiting.popleft() for _ in range(min(len(waiting), self._most - 1))]
             for other in others:
                 other.at = _At.TAKEN
         places = [place, *others]
@@ -123,13 +150,15 @@ class Combiner(typing.Generic[Member, Result]):
                 each.end(_At.ENDED, error=error)
             raise
         finally:
-            self._release()
+            self._release(place.lane)
 
-    def _release(self) -> None:
+    def _release(self, lane: _Lane[Member, Result]) -> None:
         """End the call. Make the first caller that waits the next one to call."""
         with self._lock:
-            self._leaders -= 1
-            if not self._leaders and self._waiting:
-                following = self._waiting.popleft()
+            lane.leaders -= 1
+            if not lane.leaders and lane.waiting:
+                following = lane.waiting.popleft()
                 self._lead(following)
                 following.changed.set()
+            elif not lane.leaders:
+                del self._lanes[lane.key]

@@ -19,8 +19,9 @@ from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 
 SHAPES = 64
-# An answer about many hosts is not reused longer; see `host_states.kept_s`.
-LONGEST_S = 60
+# An answer about many hosts is not reused longer, and serves as long again while the next one is
+# expected; see `host_states.kept_s`.
+LONGEST_S = 30
 # A claim or, with -1, its end.
 Note: typing.TypeAlias = tuple[offers.AllocationRequest, int]
 
@@ -215,7 +216,8 @@ class Source:
             if answer is not None and answer.serves(version, since, self.reuse_s):
                 mine = False
                 former = answer.former
-                if since is None and former is not None:
+                bridges = former is not None and former.may_bridge(version, self.reuse_s)
+                if since is None and former is not None and bridges:
                     answer = former
             else:
                 answer = self._expect(answer, version)

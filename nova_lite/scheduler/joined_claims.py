@@ -1,7 +1,7 @@
 """Claims of different requests that wait for placement together, as one request.
 
-Placement accepts or refuses such a request as a whole. After a refusal each claim is sent by
-itself, so that no server suffers from another one.
+Placement accepts or refuses such a request as a whole. After a refusal, or without an answer, each
+claim is sent by itself, so that no server suffers from another one: a claim may be repeated.
 """
 
 from collections.abc import Sequence
@@ -43,10 +43,14 @@ class JoinedClaims:
     def _claim_together(self, claims: Sequence[Claim]) -> list[bool] | None:
         ctxt = claims[0][0]
         entries = [(consumer, wanted) for _ctxt, consumer, wanted in claims]
+        if len({consumer for consumer, _wanted in entries}) < len(entries):
+            # A message that came twice: the second claim for a server has to be refused.
+            return None
         try:
             if self._placement.claim_all(ctxt, entries, repair=False):
                 return [True] * len(claims)
-        except exception.AllocationConflict as error:
-            LOG.info('%s', error)
-        LOG.info('Placement refused %s claims together; trying them one by one', len(claims))
+            why = 'they are refused'
+        except (exception.AllocationConflict, exception.Unavailable) as error:
+            why = str(error)
+        LOG.info('%s claims together failed, and are tried one by one: %s', len(claims), why)
         return None

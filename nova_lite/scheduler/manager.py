@@ -141,11 +141,17 @@ class SchedulerManager:
                 found = self.select_destinations(ctxt, request['spec'], uuids, alternates)
             except exception.NovaLiteError as error:
                 LOG.debug('No host for %s: %s', uuids, error)
-                return {
-                    'selections': [],
-                    'error': (type(error).__name__, error.message, error.kwargs),
-                }
-        return {'selections': found, 'error': None}
+                refusal = error
+            except Exception as error:
+                # A defect, for example of a plugin. The other requests have their own answers.
+                LOG.exception('The decision about %s failed', uuids)
+                refusal = exception.RemoteError(type=type(error).__name__, value=str(error))
+            else:
+                return {'selections': found, 'error': None}
+        return {
+            'selections': [],
+            'error': (type(refusal).__name__, refusal.message, refusal.kwargs),
+        }
 
     def _log(self, decision: decide.Decision) -> None:
         record = decision.record

@@ -4,6 +4,7 @@ The scheduler decides about each request by itself, so none suffers from the ref
 """
 
 from collections.abc import Sequence
+import functools
 import typing
 
 from nova_lite import context
@@ -35,19 +36,26 @@ class JoinedSelections:
         instance_uuids: Sequence[str],
         alternates: bool,
     ) -> Chosen:
-        """Choose and claim hosts, as SchedulerAPI.select_destinations."""
+        """Choose and claim hosts, as SchedulerAPI.select_destinations.
+
+        Requests for members of a server group wait for their group, and are not joined with others.
+        """
+        alone = functools.partial(
+            self._scheduler.select_destinations,
+            ctxt,
+            spec=spec,
+            instance_uuids=instance_uuids,
+            alternates=alternates,
+        )
+        if spec.group_uuid is not None:
+            return alone()
         request: scheduler_rpc.Request = {
             'context': ctxt.to_wire(),
             'spec': spec,
             'instance_uuids': list(instance_uuids),
             'alternates': alternates,
         }
-        found = self._combiner.call(
-            request,
-            lambda: self._scheduler.select_destinations(
-                ctxt, spec=spec, instance_uuids=instance_uuids, alternates=alternates
-            ),
-        )
+        found = self._combiner.call(request, alone)
         if isinstance(found, exception.NovaLiteError):
             raise found
         return found
@@ -63,5 +71,9 @@ class JoinedSelections:
 
 
 def _error(kind: str, message: str, facts: dict[str, typing.Any]) -> exception.NovaLiteError:
-    made: exception.NovaLiteError = getattr(exception, kind)(message, **facts)
+    known = getattr(exception, kind, None)
+    if known is None:
+        # The error of a plugin, of which this process has no class.
+        return exception.RemoteError(type=kind, value=message)
+    made: exception.NovaLiteError = known(message, **facts)
     return made

@@ -17,6 +17,7 @@ CATCH_ALL = (
     'nova_lite/db/joined.py',
     'nova_lite/api/app.py',
     'nova_lite/compute/guest_work.py',
+    'nova_lite/scheduler/manager.py',
     'nova_lite/lab/control/endpoint.py',
     'nova_lite/lab/page/feed.py',
     'nova_lite/superconductor/build_sweep.py',

@@ -51,7 +51,8 @@ def accept(req: request.Request, plan: create_plan.Checked, devices: Devices) ->
         plan.columns['image_properties'],
         boots_from_volume=plan.asked.boots_from_volume,
     )
-    return quota_locks.write(req.app.accepts, _store, req, plan, devices=devices, image=image)
+    accepts = req.app.accepts.of(req.project_id)
+    return quota_locks.write(accepts, _store, req, plan, devices=devices, image=image)
 
 
 def _store(

@@ -30,14 +30,14 @@ class JoinedTransactionsTest(testtools.TestCase):
     def _count(self, _connection):
         self.commits += 1
 
-    def adding(self, name):
+    def adding(self, name, transactions_=None):
         """Return a call that adds a row and returns the number of rows."""
 
         def add(connection):
             rows.insert(connection, TABLE, {'name': name})
             return len(rows.every(connection, TABLE))
 
-        return lambda: self.joined.write(add)
+        return lambda: (transactions_ or self.joined).write(add)
 
     def together(self, *names):
         return combining.together(self.joined._combiner, [self.adding(name) for name in names])
@@ -60,6 +60,26 @@ class JoinedTransactionsTest(testtools.TestCase):
         self.assertIsInstance(second, db_exception.DBDuplicateEntry)
         self.assertEqual({2, 3}, {first, third})
         self.assertEqual({'a', 'b', 'c'}, self.names())
+
+    def test_only_those_of_the_same_key_are_joined(self):
+        """Both locks of a joint transaction of two projects might be held by others."""
+        calls = [self.adding(name, self.joined.of('mine')) for name in 'ab']
+        self.assertEqual([1, 2], combining.together(self.joined._combiner, calls, key='mine'))
+        self.assertEqual(1, self.commits)
+
+    def test_a_lock_of_others_is_waited_for_alone(self):
+        """After the wait the transaction is rolled back, so the other members may go on."""
+        calls = [self.adding('a'), self.adding('b')]
+        write = self.db.write
+
+        def busy(function, *args):
+            if function is joined._each:
+                cause = db_exception.DBDeadlock()
+                raise exception.Unavailable(service='The database', reason='busy') from cause
+            return write(function, *args)
+
+        self.joined._database = types.SimpleNamespace(write=busy)
+        self.assertEqual([1, 2], sorted(combining.together(self.joined._combiner, calls)))
 
     def test_an_unknown_end_is_that_of_each(self):
         """Each caller then does what it does after its own transaction."""

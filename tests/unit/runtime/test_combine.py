@@ -50,8 +50,8 @@ class CombinerTest(testtools.TestCase):
         self.opened.wait(LONG_S)
         return member
 
-    def submit(self, member):
-        return self.pool.submit(self.combiner.call, member, lambda: self.alone(member))
+    def submit(self, member, **options):
+        return self.pool.submit(self.combiner.call, member, lambda: self.alone(member), **options)
 
     def queue(self, *members):
         """Make a call, and calls of `members` that wait for its end. Return the futures of all."""
@@ -124,6 +124,39 @@ class CombinerTest(testtools.TestCase):
             self.assertIsInstance(each.exception(LONG_S), RuntimeError)
         # The next call is not held up.
         self.assertEqual(7, self.combiner.call(7, lambda: self.alone(7)))
+
+    def test_calls_with_different_keys_are_not_joined(self):
+        """A call waits neither for those of another key, nor with them."""
+        futures = self.queue(1, 2)
+        other = self.submit(5, key='other')
+        self.assertEqual(5, self.entered.get(timeout=LONG_S))
+        self.opened.set()
+        self.assertEqual([0, 10, 20], [each.result(LONG_S) for each in futures])
+        self.assertEqual(5, other.result(LONG_S))
+        self.assertEqual({}, self.combiner._lanes)
+
+    def test_a_caller_that_is_interrupted_holds_up_nobody(self):
+        """One that still waits, and one that is the next to call."""
+        for change in (lambda place: None, lambda place: place.changed.wait(LONG_S)):
+            with self.subTest(change):
+                self.opened.clear()
+                first = self.submit(0)
+                self.entered.get(timeout=LONG_S)
+                before = self.combiner._await
+
+                def interrupted(place, change=change):
+                    self.combiner.waits.put(place)
+                    change(place)
+                    raise KeyboardInterrupt
+
+                self.combiner._await = interrupted
+                second = self.submit(1)
+                self.combiner.waits.get(timeout=LONG_S)
+                self.combiner._await = before
+                self.opened.set()
+                self.assertIsInstance(second.exception(LONG_S), KeyboardInterrupt)
+                self.assertEqual(0, first.result(LONG_S))
+                self.assertEqual({}, self.combiner._lanes)
 
     def test_a_call_that_hangs_delays_others_once(self):
         self.combiner = self.make(patience_s=0.001)

@@ -310,6 +310,30 @@ class TogetherTest(cloud.ManagerTestCase):
         self.assertEqual(3, len(set(found)))
         self.assertEqual(['POST /allocations'], self.asked())
 
+    def test_the_same_server_twice(self):
+        """A message came twice: only one of two hosts has the claim."""
+        uuid = runtime.new_uuid()
+        found = self.together(uuid, uuid)
+        errors = [each for each in found if isinstance(each, exception.AllocationConflict)]
+        self.assertEqual(1, len(errors))
+        (host,) = [each for each in found if each not in errors]
+        held = self.placement.holding(self.ctxt, uuid).allocations
+        self.assertEqual([base.uuid_of(host)], list(held))
+
+    def test_placement_refuses_connections_for_a_moment(self):
+        """A claim alone is sent again; a joint one is not."""
+        send, refused = self.placement.claim_all, []
+
+        def refuse(*_args, **_options):
+            refused.append(True)
+            raise exception.Unavailable(service='placement', reason='it restarts')
+
+        self.scheduler.world.joined._placement.claim_all = refuse
+        self.addCleanup(setattr, self.placement, 'claim_all', send)
+        found = self.together(*(runtime.new_uuid() for _ in range(3)))
+        self.assertEqual([True], refused)
+        self.assertEqual(3, len(set(found)))
+
     def test_one_that_is_refused_takes_no_other_with_it(self):
         """Another process has claimed for one of the servers, so placement refuses all three."""
         uuids = [runtime.new_uuid() for _ in range(3)]
