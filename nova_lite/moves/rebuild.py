@@ -151,6 +151,8 @@ class Rebuild(move.Move[Began]):
             return saga.Skipped()
         spec = self.choice.spec(beside=())
         spec.image, spec.check_type = image, CHECK_TYPE
+        # A host may have several nodes, which differ.
+        spec.destination().node = self.scope.row().node
         self._require_traits(spec, image)
         self.choice.select(spec, beside=())
         return None

@@ -223,7 +223,7 @@ class Decision:
 
     def _select(self, answer: candidates.Candidates | None, claim: select.Claim) -> select.Outcome:
         if answer is None:
-            states = self.snapshot.named(self.spec.current_host)
+            states = self._current()
         else:
             states = answer.among(self.snapshot)
         outcome = select.select(
@@ -305,6 +305,12 @@ class Decision:
     def _is_rebuild(self) -> bool:
         return self.spec.check_type == 'rebuild'
 
+    def _current(self) -> list[hosts.HostState]:
+        """Return the server's node, or all nodes of its host if the request does not name it."""
+        destination = self.spec.requested_destination
+        node = None if destination is None else destination.node
+        return self.snapshot.named(self.spec.current_host, node)
+
     def _rebuild(self) -> select.Outcome:
         self.snapshot = self.world.states.get(self.world.states.version())
         self.request = self._make_request()
@@ -321,7 +327,7 @@ class Decision:
         guest, or start one without the feature.
         """
         wanted = request_filters.traits_of_guest(self.spec)
-        for host in self.snapshot.named(self.spec.current_host) if wanted else ():
+        for host in self._current() if wanted else ():
             missing = wanted - self.world.placement.providers.traits(self.ctxt, host.uuid)[0]
             if missing:
                 reason = f'{host.host} lacks traits that the server requires: {sorted(missing)}.'

@@ -165,6 +165,9 @@ class MoveTest(cloud.ManagerTestCase):
             )
             self.assertIn(trait, error.message)
         self.providers.set_traits(self.admin, base.uuid_of('a'), ['COMPUTE_NET_VIRTIO_PACKED'])
+        # Only the server's own node is to run the guest.
+        spec.destination().node = 'a'
+        self.add_host('another', host='a')
         found = self.scheduler.select_destinations(self.ctxt, spec, [self.moving])
         self.assertEqual(['a'], [one.service_host for one in found[0]])
 
