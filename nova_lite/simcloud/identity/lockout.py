@@ -39,7 +39,7 @@ class Passwords:
             return password_hashes.matches(password, None)
         matches = password_hashes.matches(password, known)
         if not matches:
-            self._db.change(_count, user['id'], failures)
+            self._db.change(_count, user['id'], self._duration)
         elif failures:
             self._db.change(forget, user['id'])
         return matches
@@ -54,21 +54,26 @@ class Passwords:
     def _failures(self, user_id: str) -> int:
         """Return the number of a user's failures that still count."""
         with self._db.read() as conn:
-            row = database.find(conn, tables.failed_logins, user_id=user_id)
-        if row is None or row['last_at'] + self._duration <= runtime.naive_now():
-            return 0
-        return int(row['failures'])
+            return _counting(
+                database.find(conn, tables.failed_logins, user_id=user_id), self._duration
+            )
 
 
-def _count(conn: sa.Connection, user_id: str, earlier: int) -> None:
-    """Count one more failure. earlier: failures that still count"""
+def _counting(row: database.Row | None, duration: datetime.timedelta) -> int:
+    """Return how many failures of a row still count."""
+    if row is None or row['last_at'] + duration <= runtime.naive_now():
+        return 0
+    return int(row['failures'])
+
+
+def _count(conn: sa.Connection, user_id: str, duration: datetime.timedelta) -> None:
+    """Count one more failure. Several logins may fail at the same time."""
     row = database.find(conn, tables.failed_logins, user_id=user_id)
     now = runtime.naive_now()
     if row is None:
         database.insert(conn, tables.failed_logins, user_id=user_id, failures=1, last_at=now)
         return
-    # Another login may have failed since the earlier ones were read.
-    failures = row['failures'] + 1 if earlier else 1
+    failures = _counting(row, duration) + 1
     database.save(conn, tables.failed_logins, row, failures=failures, last_at=now)
 
 

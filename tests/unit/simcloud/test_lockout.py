@@ -3,6 +3,7 @@
 import datetime
 
 from nova_lite import runtime
+from nova_lite.simcloud.identity import password_hashes
 from tests.unit.simcloud import base
 
 ATTEMPTS, DURATION_S = 3, 600
@@ -38,6 +39,20 @@ class LockoutTest(base.SimCloudTestCase):
         refused = self.fail()
         self.assertEqual(refused[0], self.try_login('right'))
         self.try_login('pw-demo', user='demo', expect=201)
+
+    def test_failures_at_the_same_time_count_each(self):
+        """Both are checked before either is counted."""
+        matches = password_hashes.matches
+        nested = ['wrong'] * (ATTEMPTS - 1)
+
+        def check(password, known):
+            if nested:
+                self.try_login(nested.pop())
+            return matches(password, known)
+
+        self.patch(password_hashes, 'matches', check)
+        self.try_login('wrong')
+        self.try_login('right')
 
     def test_a_right_password_ends_the_count(self):
         for _number in range(2):
