@@ -21,7 +21,7 @@ def find(a: Json, b: Json) -> Json:
     """Return the differences of two decisions, each as SchedulerAPI.why returns it.
 
     hosts: those whose stage, reason or weights differ, with None for a host that one lacks
-    alike: the number of the other hosts; same: whether there is no difference at all
+    alike: the number of the other hosts; same: whether nothing that was compared differs
     """
     one, other = _by_host(a), _by_host(b)
     pairs = {host: (one.get(host), other.get(host)) for host in sorted(one.keys() | other.keys())}
@@ -84,7 +84,8 @@ def show(found: Json) -> None:
         if of['more']:
             say(f'   {plurals.of(of["more"], "more host")} not compared')
     if found['same']:
-        say('The decisions do not differ.')
+        partly = any(found[side]['more'] for side in ('a', 'b'))
+        say('The compared hosts do not differ.' if partly else 'The decisions do not differ.')
         return
     rows = [*_of_request(found), *(row for host in found['hosts'] for row in _of_host(host))]
     text_tables.show(('host', 'difference', 'A', 'B'), rows)

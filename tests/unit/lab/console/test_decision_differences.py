@@ -62,6 +62,10 @@ class DifferencesTest(testtools.TestCase):
         self.assertEqual('two', found['b']['instance_uuid'])
         self.assertIn('The decisions do not differ.', self.text(found))
 
+    def test_a_part_of_the_hosts(self):
+        self.other['more'] = 7
+        self.assertIn('The compared hosts do not differ.', self.text(self.find()))
+
     def test_hosts(self):
         first, second, third = self.other['hosts']
         self.other['chosen'] = 'b'
