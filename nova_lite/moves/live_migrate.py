@@ -156,6 +156,7 @@ class LiveMigration(move.Move[Began]):
 
     def _arrived(self) -> saga.Steps:
         """Return the steps from the pivot on."""
+        free_source = self.leaving.unless_left(self.allocation.free_source)
         return (
             self.relocation.switching(PREPARE, then=self._switched, later=True),
             places.DEST_HOST.best_effort(
@@ -166,9 +167,7 @@ class LiveMigration(move.Move[Began]):
                 CLEAN, self.clean_source, attempts=3, later=True, calls=('post_live_migration',)
             ),
             self.relocation.volumes.settling(steps.FORMER),
-            places.PLACEMENT.step(
-                'free-source-allocation', self.allocation.free_source, later=True
-            ),
+            places.PLACEMENT.step('free-source-allocation', free_source, later=True),
             places.SOURCE_RECORDS.step('record-end-of-migration', self.complete),
         )
 
@@ -349,12 +348,13 @@ class LiveMigration(move.Move[Began]):
         if migration is not None and migration.status == Status.COMPLETED:
             # The step is repeated. Users may have changed the server since.
             return
-        failure = self.given_up.get(START)
+        failure = self.given_up.get(START) or (self.leaving.failure and self.given_up.get(CLEAN))
         columns: saga.Data = {}
         if failure:
             columns['vm_state'] = states.VmState.ERROR
-            columns['power_state'] = int(Power.NOSTATE)
             self.progress.add_fault(connection, failure)
+        if START in self.given_up:
+            columns['power_state'] = int(Power.NOSTATE)
         elif START in self.results:
             columns['power_state'] = self.results[START].power_state
         self.relocation.settle(connection, columns)

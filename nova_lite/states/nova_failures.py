@@ -54,6 +54,7 @@ class Failure:
     keeps: ids of steps whose effects stay; all other steps are undone
     vm_state: of the server afterwards; None if it stays
     keeps_task: whether the server keeps its task, if it has one
+    guest_off: whether the undo leaves the guest off at the host that it would have left
     has_fault: whether the server gets a fault
     migration: status of the migration afterwards; None if the saga has none, or if it stays
     here, nova: what nova_lite and what nova leave
@@ -74,6 +75,7 @@ class Failure:
     keeps: tuple[str, ...] = ()
     vm_state: states.VmState | None = states.VmState.ERROR
     keeps_task: bool = False
+    guest_off: bool = False
     has_fault: bool = True
     migration: states.MigrationStatus | None = None
     left: tuple[Left, ...] = ()
@@ -103,10 +105,17 @@ _REBOOT = 'openstack server reboot --hard {server}'
 _RESET = 'openstack server set --state active {server}'
 _SERVICE = 'openstack compute service list --host {host}'
 _DELETE = 'openstack server delete {server}'
+_FREE = 'openstack resource provider allocation delete {migration}'
+_HEAL = (
+    _FREE,
+    'openstack resource provider allocation delete {server}',
+    'nova-manage placement heal_allocations --instance {server}',
+)
 _TASK, _GUEST = Left('I6', 'server'), Left('I5', 'guest')
-_ALLOCATION = Left('I4', 'consumer')
+_ALLOCATION, _POWER = Left('I4', 'consumer'), Left('I9', 'power')
+_ACROSS = ('cross-cell-resize', 'cross-cell-migrate')
 # Moves that may go to another cell and stay in the cell have the same steps.
-_RESIZES = ('resize', 'migrate', 'cross-cell-resize', 'cross-cell-migrate')
+_RESIZES = ('resize', 'migrate', *_ACROSS)
 _AT_DESTINATION = (
     'choose-destination',
     'record-destination',
@@ -142,11 +151,12 @@ FAILURES = (
         here='The server is at its source as before.',
         nova='The server is in ERROR at its source. Its guest is as the failure has left it.',
         repair=(_REBOOT,),
+        known=Known.COMPARED,
     ),
     Failure(
         name='confirm-on-source',
         title='A confirmation that the source cannot clean up',
-        kinds=('confirm-resize',),
+        kinds=('confirm-resize', 'cross-cell-confirm'),
         steps=('clean-up-at-source',),
         migration=states.MigrationStatus.ERROR,
         here='The source is asked again for about a minute. Then the migration is confirmed, the server '
@@ -155,6 +165,7 @@ FAILURES = (
         'guest, and has no allocation.',
         left=(_GUEST,),
         repair=(_RESET,),
+        known=Known.COMPARED,
     ),
     Failure(
         name='revert-on-destination',
@@ -167,10 +178,8 @@ FAILURES = (
         nova='The server is in ERROR on the destination. The source keeps a stopped guest, and the '
         'migration keeps the allocation of the source.',
         left=(_GUEST, _ALLOCATION),
-        repair=(
-            _REBOOT,
-            'openstack resource provider allocation delete {migration}',
-        ),
+        repair=(_REBOOT, _FREE),
+        known=Known.COMPARED,
     ),
     Failure(
         name='revert-on-source',
@@ -181,6 +190,89 @@ FAILURES = (
         here='The source is asked again for about a minute. Then the server is in ERROR at its source.',
         nova='The server is in ERROR at its source after the first failure.',
         repair=(_REBOOT,),
+        known=Known.COMPARED,
+    ),
+    Failure(
+        name='cross-cell-snapshot',
+        title='A move to another cell whose source cannot copy the disk',
+        kinds=_ACROSS,
+        steps=('stop-and-snapshot-at-source',),
+        keeps=('stop-and-snapshot-at-source',),
+        vm_state=None,
+        migration=states.MigrationStatus.ERROR,
+        here='The server is at its source as before.',
+        nova='The server is at its source, and its guest stays off. The next audit of the host records '
+        'it as ``SHUTOFF``.',
+        left=(_POWER,),
+        repair=('openstack server start {server}',),
+    ),
+    Failure(
+        name='cross-cell-guest',
+        title='A move to another cell that fails after the guest has left',
+        kinds=_ACROSS,
+        steps=('leave-source', 'spawn-on-destination'),
+        guest_off=True,
+        migration=states.MigrationStatus.ERROR,
+        here='The server is at its source as before.',
+        nova='The server is in ERROR at its source, and its guest stays off.',
+        repair=(_REBOOT,),
+    ),
+    Failure(
+        name='live-migration-copy',
+        title='A live migration that the driver of the source cannot do',
+        kinds=('live-migration',),
+        steps=('copy',),
+        errors=('DriverError',),
+        keeps=('choose-destination', 'hold-source-allocation'),
+        has_fault=False,
+        migration=states.MigrationStatus.ERROR,
+        here='The server is at its source as before.',
+        nova='The server is in ERROR at its source, where its guest runs on. It holds the allocation of '
+        'the destination, and the migration that of the source.',
+        left=(_ALLOCATION,),
+        repair=(_RESET, *_HEAL),
+        known=Known.COMPARED,
+    ),
+    Failure(
+        name='live-migration-arrival',
+        title='A live migration whose destination cannot take the guest over',
+        kinds=('live-migration',),
+        steps=('start-guest-on-destination',),
+        migration=states.MigrationStatus.ERROR,
+        here='The destination is asked three times. Then the server is in ERROR there.',
+        nova='The server is in ERROR on the destination after the first failure. The migration keeps the '
+        'allocation of the source.',
+        left=(_ALLOCATION,),
+        repair=(_REBOOT, _FREE),
+        known=Known.COMPARED,
+    ),
+    Failure(
+        name='live-migration-departure',
+        title='A live migration whose source cannot clean up',
+        kinds=('live-migration',),
+        steps=('clean-up-source',),
+        migration=states.MigrationStatus.ERROR,
+        here='The source is asked three times. Then the migration is completed, the server can be used, '
+        'and the audit of the source removes the rest.',
+        nova='The server is in ERROR on the destination, where its guest runs. The migration keeps the '
+        'allocation of the source.',
+        left=(_GUEST, _ALLOCATION),
+        repair=(_RESET, _FREE),
+        known=Known.COMPARED,
+    ),
+    Failure(
+        name='shelve-on-host',
+        title='A shelving whose host cannot stop the guest or copy its disk',
+        kinds=('shelve',),
+        steps=('stop-and-snapshot',),
+        keeps=('stop-and-snapshot',),
+        vm_state=None,
+        here='The guest is started again if it ran. A paused or suspended server is ``SHUTOFF``.',
+        nova='The server keeps its state, and its guest is as the failure has left it. If that is off, the '
+        'next audit of the host records the server as ``SHUTOFF``.',
+        left=(_POWER,),
+        repair=('openstack server start {server}',),
+        known=Known.COMPARED,
     ),
     Failure(
         name='rebuild-on-host',
@@ -188,8 +280,10 @@ FAILURES = (
         kinds=('rebuild',),
         steps=('destroy-former-guest', 'write-image', 'rebuild-guest'),
         here='The host is asked three times before the server is in ERROR.',
-        nova='The server is in ERROR after the first failure, and may have no guest.',
+        nova='The server is in ERROR after the first failure, and may have no guest. Placement holds nothing '
+        'for it.',
         repair=('openstack server rebuild {server}',),
+        known=Known.COMPARED,
     ),
     Failure(
         name='rebuild-on-lost-host',
@@ -244,6 +338,7 @@ FAILURES = (
         here='The event of the action has the reason.',
         nova='The server gets a fault as well, which is shown if it is in ERROR.',
         repair=('openstack server event list {server}',),
+        known=Known.COMPARED,
     ),
     Failure(
         name='password-on-host',

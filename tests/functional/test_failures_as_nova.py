@@ -170,6 +170,108 @@ class FailuresAsNovaTest(moves_base.MovesTest):
         self.assertNotEqual(server.compute_host, found.compute_host)
         self.reboot(server)
 
+    # ---- moves to another cell ----
+
+    def cross(self, verb, metadata):
+        """Return a server that has begun to move to another cell, where an operation fails."""
+        server = self.boot_full(metadata=metadata)
+        cell = server.compute_host.partition('-')[0]
+        away = next(host for host in self.stage.other_hosts(server) if not host.startswith(cell))
+        self.failing(verb, server)
+        self.stage.act(server, 'migrate', {'host': away})
+        if not metadata:
+            self.stage.wait_idle(server)
+            self.cloud.wait(server)
+        return server
+
+    def test_cross_cell_snapshot(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.cross('snapshot', metadata)
+        found = self.end('cross-cell-snapshot', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.recover_off(server)
+
+    def test_cross_cell_guest(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.cross('spawn', metadata)
+        found = self.end('cross-cell-guest', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        self.assertEqual(512, self.stage.total(self.stage.allocations(server.id), 'MEMORY_MB'))
+        self.assertEqual({}, self.stage.allocations(self.stage.migration(server)['uuid']))
+        self.reboot(server)
+
+    def recover_off(self, server):
+        """Start a server whose guest stayed off, when an audit of its host has seen that."""
+        self.working()
+        self.cloud.wait(server, 'SHUTOFF')
+        self.stage.act(server, 'os-start')
+        self.cloud.wait(server)
+
+    # ---- live migration and shelving ----
+
+    def migrate_live(self, verb, metadata):
+        """Return a server with a live migration in which an operation fails."""
+        server = self.boot_full(metadata=metadata)
+        self.failing(verb, server)
+        self.stage.act(server, 'os-migrateLive', {'host': None, 'block_migration': 'auto'})
+        self.stage.wait_idle(server)
+        return server
+
+    def recover_running(self, server):
+        """Do as the row says: the guest runs."""
+        self.working()
+        self.cloud.admin.compute.reset_server_state(server, 'active')
+        self.cloud.wait(server)
+        self.stage.act(server, 'os-stop')
+        self.cloud.wait(server, 'SHUTOFF')
+
+    def test_live_migration_copy(self):
+        self.cloud.wait(self.migrate_live('live_migrate', {}))
+        server = self.migrate_live('live_migrate', AS_NOVA)
+        found = self.end('live-migration-copy', server)
+        self.assertEqual(server.compute_host, found.compute_host)
+        migration = self.stage.migration(server)
+        self.assertEqual(2, len(self.stage.hosts_held(server, migration)))
+        self.recover_running(server)
+
+    def test_live_migration_arrival(self):
+        server = self.migrate_live('post_live_migration', AS_NOVA)
+        found = self.end('live-migration-arrival', server)
+        self.assertNotEqual(server.compute_host, found.compute_host)
+        migration = self.stage.migration(server)
+        self.assertEqual(2, len(self.stage.hosts_held(server, migration)))
+        self.reboot(server)
+
+    def test_live_migration_departure(self):
+        """Without the mode the migration is completed."""
+        for metadata in ({}, AS_NOVA):
+            server = self.migrate_live('confirm_migration', metadata)
+            if not metadata:
+                self.assertEqual('completed', self.stage.migration(server)['status'])
+                self.cloud.wait(server)
+        found = self.end('live-migration-departure', server)
+        self.assertNotEqual(server.compute_host, found.compute_host)
+        self.recover_running(server)
+
+    def test_failures_that_nova_undoes_too(self):
+        """A destination that refuses, or cannot prepare, leaves the server as it was."""
+        for verb, status in (('check_live_migration', 'error'), ('pre_live_migration', 'failed')):
+            server = self.migrate_live(verb, AS_NOVA)
+            self.assertEqual(server.compute_host, self.cloud.wait(server).compute_host)
+            self.assertEqual(status, self.stage.migration(server)['status'])
+            self.assertEqual([], self.explained(server))
+
+    def test_shelve_on_host(self):
+        for metadata in ({}, AS_NOVA):
+            server = self.boot_full(metadata=metadata)
+            self.failing('snapshot', server)
+            self.stage.act(server, 'shelve')
+            if not metadata:
+                self.stage.wait_idle(server)
+                self.cloud.wait(server)
+        self.end('shelve-on-host', server)
+        self.recover_off(server)
+
     # ---- rebuild and evacuation ----
 
     def test_rebuild_on_host(self):

@@ -12,6 +12,7 @@ from tests.sim.oracle import ending
 from tests.sim.oracle import excuses
 from tests.sim.oracle import guests as guests_module
 from tests.sim.oracle import hosts
+from tests.sim.oracle import leaving
 from tests.sim.oracle import limits
 from tests.sim.oracle import mapped
 from tests.sim.oracle import overtaken
@@ -72,12 +73,9 @@ class History:
         with now.process('oracle', machine=cloud_module.HYPERVISORS).entered():
             caller = caller_module.Caller(world.network, ledger, 'oracle', _apis(plan))
             damage = damage_module.Damage(world.faults, ledger.refusals.calls)
-            more = ()
-            if plan.administration:
-                of_records = records.Records(world, cloud).findings
-                more = (hosts.Hosts(cloud, caller, ledger.outside).findings, of_records)
+            more, explains = self._more(cloud, world, ledger, caller=caller)
             end = ending.Ending(cloud, ledger, caller, repairs=repairs, damage=damage)
-            end.add(more, images=plan.images)
+            end.add(more, images=plan.images, explains=explains)
             end.check(plan.moments(now.time()))
             if plan.used:
                 finale.Finale(cloud, ledger, caller, world.faults).run()
@@ -90,6 +88,17 @@ class History:
                     now.fail(f'{fault.fate} of {fault.process} has not ended')
             if plan.rest_s:
                 end.check([now.time() + plan.rest_s])
+
+    def _more(self, cloud, world, ledger, *, caller):
+        """Return (further rules for the end, functions that explain findings of `verify`)."""
+        if self._plan.administration:
+            of_records = records.Records(world, cloud).findings
+            return (hosts.Hosts(cloud, caller, ledger.outside).findings, of_records), ()
+        if self._plan.left:
+            resets = functools.partial(ledger.outside.values, outside.RESET)
+            left = leaving.Leaving(kernel.current().journal.counts, resets)
+            return (left.findings,), (left.explains,)
+        return (), ()
 
     def _watch(self, world, places, ledger):
         guests = guests_module.Guests([places.guests_path(cell) for cell in places.cell_names])
@@ -122,7 +131,7 @@ class History:
         """Yield (rule, the names of the databases that it looks at)."""
         plan, cells = self._plan, places.cell_names
         resets = functools.partial(ledger.outside.values, outside.RESET)
-        yield changing.States(resets), cells
+        yield changing.States(resets, left=plan.left), cells
         if 'live_migrate' in plan.operations:
             yield changing.Arrivals(resets), cells
         if plan.groups and plan.policy == 'anti-affinity':

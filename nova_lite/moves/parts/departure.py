@@ -12,6 +12,7 @@ from nova_lite.moves import asking
 from nova_lite.moves import scope as scopes
 from nova_lite.moves import steps
 from nova_lite.moves.parts import progress_records
+from nova_lite.states import nova_failures
 
 Task = states.TaskState
 
@@ -55,16 +56,18 @@ class Departure:
         row = scope.find_present()
         if row is not None:
             # Keep the guest off if the server is being soft-deleted or was reset since, or if the
-            # guest may run on a destination that could not remove it.
+            # guest may run on a destination that could not remove it. Nova leaves it off, too.
             was_on = scope.results[steps.MIGRATION].vm_state == states.VmState.ACTIVE
             alone = self._made not in scope.not_undone
+            left = nova_failures.BY_NAME.get(scope.left_as or '')
+            may_run = was_on and alone and (left is None or not left.guest_off)
             with asking.unless_deleted(scope):
                 waits = asking.ask(
                     scope,
                     source.compute.finish_revert_resize,
                     **source.asked(LEAVE),
                     move=scope.uuid,
-                    power_on=was_on and alone and row.task_state in scope.tasks,
+                    power_on=may_run and row.task_state in scope.tasks,
                 )
                 if isinstance(waits, saga.Pending):
                     return waits

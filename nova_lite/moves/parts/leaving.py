@@ -49,6 +49,10 @@ class Leaving:
         """Return the row of the failure that this saga leaves as nova does, or None."""
         return nova_failures.BY_NAME.get(self._scope.left_as or '')
 
+    def unless_left(self, effect: Callable[[], None]) -> Callable[[], None]:
+        """Return an effect that does nothing if a failure is left as in nova."""
+        return lambda: effect() if self.failure is None else None
+
     def settle(
         self, connection: sa.Connection, row: rows.Row | None, error: journal.Failure | None
     ) -> None:

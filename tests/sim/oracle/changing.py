@@ -28,10 +28,11 @@ class States:
     """A rule for a watching.Watch of the databases of the cells.
 
     resets: returns the vm states to which administrators may have reset a server's state
+    left: whether failures stay as in nova, which leave servers in ERROR
     """
 
-    def __init__(self, resets=lambda _uuid: ()):
-        self._seen, self._resets = {}, resets
+    def __init__(self, resets=lambda _uuid: (), *, left=False):
+        self._seen, self._resets, self._left = {}, resets, left
 
     def __call__(self, cells):
         """Compare with what was there at the last commit; return what is wrong, or None."""
@@ -42,6 +43,8 @@ class States:
                 seen[key] = state
                 before = self._seen.get(key, state)
                 if before == state or transitions.is_allowed(before, state):
+                    continue
+                if self._left and state == FAILED:
                     continue
                 if not self._is_of_reset(uuid, state, built=launched_on is not None):
                     wrong = f'{uuid} in {name} went from {_text(before)} to {_text(state)}'

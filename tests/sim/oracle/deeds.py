@@ -131,7 +131,11 @@ class Deeds:
         reset = self._ledger.outside
         lost = action['action'] == DETACH and reset.done(owners.RESET)
         # It was said to be active, and its guest was off: an audit records that.
-        off = action['action'] == STOP and 'active' in reset.values(outside.RESET, uuid)
+        # So it is after failures that stay as in nova.
+        off = action['action'] == STOP and (
+            'active' in reset.values(outside.RESET, uuid)
+            or self._excuses.of_refusal(profiles.INJECTED)
+        )
         # A resize whose server was reset can only be confirmed.
         confirmed = action['action'] == CONFIRM and bool(reset.values(outside.RESET, uuid))
         return bool(lost) or off or confirmed or self._excuses.of_unasked(uuid)
@@ -170,7 +174,8 @@ class Deeds:
         moved = moves and (refused or self._is_unreached(server, named, details))
         off = action['action'] == CRASH_DUMP and OFF in details
         off = off and self._ledger.may_be_off(server['id'], request_id)
-        return silenced or lost or uncopied or moved or off
+        left = profiles.INJECTED in details and self._excuses.of_refusal(profiles.INJECTED)
+        return silenced or lost or uncopied or moved or off or left
 
     def _is_unreached(self, server, named, details):
         """Return whether a host was named that does not reach a volume of the server.

@@ -34,16 +34,18 @@ class Ending:
     def __init__(self, cloud, ledger, caller, *, repairs, damage):
         self._cloud, self._ledger, self._caller = cloud, ledger, caller
         self._repairs, self._damage = repairs, damage
-        self._more, self._images, self._began = (), False, 0.0
+        self._more, self._images, self._began, self._explains = (), False, 0.0, ()
         self._deeds = deeds.Deeds(caller, ledger)
         self._belongings = belongings.Belongings(ledger, caller)
 
-    def add(self, rules, *, images):
+    def add(self, rules, *, images, explains=()):
         """Judge by further rules, and the images of servers if `images` is true.
+
+        explains: functions that return whether a finding of `verify`, a text, is none
 
         rules: functions of a verify.reader.Reader that yield what they find
         """
-        self._more, self._images = rules, images
+        self._more, self._images, self._explains = rules, images, tuple(explains)
 
     def check(self, moments):
         """Report what is not as it should be at the last of these times, and at all before.
@@ -93,14 +95,15 @@ class Ending:
         for moment, each in self._repairs.found:
             reset = each.startswith(UNENDED) and self._ledger.outside.resets()
             arrived = each.startswith(KEPT) and self._ledger.excuses.of_refusal(profiles.UNSTARTED)
+            left = self._ledger.excuses.of_refusal(profiles.INJECTED)
             undone = self._ledger.outside.is_named(each, moment, outside.DELETE_PROVIDER)
-            if not (reset or arrived or undone or self._damage.may_need(each, moment)):
+            if not (reset or arrived or left or undone or self._damage.may_need(each, moment)):
                 yield deeds.Lasting(f'repaired without a fault: {each}')
 
     def _verify(self, reader):
         verdict = settling.look(reader, settle_s=LOOK_S, ages=BOUNDS)
         ledger = self._ledger
-        explained = (ledger.is_unfilled, ledger.is_detached, ledger.is_protected)
+        explained = (ledger.is_unfilled, ledger.is_detached, ledger.is_protected, *self._explains)
         for each in [*verdict.findings, *verdict.unsettled]:
             if not any(is_explained(str(each)) for is_explained in explained):
                 yield f'verify: {each}'

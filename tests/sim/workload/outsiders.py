@@ -7,6 +7,7 @@ from tests.sim.workload import administrators
 from tests.sim.workload import crowds
 from tests.sim.workload import devices
 from tests.sim.workload import ingredients
+from tests.sim.workload import left
 from tests.sim.workload import neighbours
 from tests.sim.workload import operators
 from tests.sim.workload import owners
@@ -353,6 +354,7 @@ LATER = (
     ('reset builds', 4, waits.BUILT),
     ('fleets', 12, pinned.FLEET),
     ('crowds', 3, crowds.CROWDS),
+    ('left as nova', 6, left.LEFT),
 )
 EVERY = {**THEMES, **{name: made for *_, made_all in LATER for name, made in made_all.items()}}
 

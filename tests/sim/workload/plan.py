@@ -90,6 +90,7 @@ class Plan:
     divided: whether each flavor is for the hosts of one cell: to resize is to cross
     pinned: {flavor: (CPUs, MiB, extra specs)} of all servers, for which `profile` must have hosts
     filled: whether all that hosts have free at the end is given to servers
+    left: whether failures of moves stay as in nova, and are judged by their table
     settle_s: seconds after the last request at which to look whether all is well
     rest_s: for how long all must be well then
     stored_s: how long before its restore the state of the cloud is saved; 0: it is not
@@ -150,6 +151,7 @@ class Plan:
     divided: bool = False
     pinned: dict = dataclasses.field(default_factory=dict)
     filled: bool = False
+    left: bool = False
     frozen_s: tuple = (0.5, 90)
     # Some outages of a neighbour last longer than its clients retry.
     outage_s: tuple = (20, 300)

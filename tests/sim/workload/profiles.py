@@ -12,6 +12,8 @@ NO_HOST = ('Exceeded maximum number of retries', 'No valid host')
 # How those begin of servers whose host or cell was not mapped any more.
 UNMAPPED = ("Host '", 'Cell ')
 REFUSED = ('Exceeded maximum number of retries', 'Build of instance', 'No valid host')
+# In the details of an action in which a host has refused to work at a guest.
+INJECTED = 'injected failure of'
 # What a host says of a move that it refuses each time.
 UNREACHED = 'it cannot connect to volume'
 # What one says that lacks resources, and the check of live migrations of servers with devices.

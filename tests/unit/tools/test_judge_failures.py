@@ -15,7 +15,8 @@ class JudgeFailuresTest(testtools.TestCase):
             for failure in nova_failures.FAILURES
             if failure.known is nova_failures.Known.COMPARED
         }
-        self.assertEqual(compared, set(judge_failures.CASES))
+        known = {*judge_failures.CASES, *judge_failures.FAILING}
+        self.assertEqual(set(), compared - known)
         for method in judge_failures.CASES.values():
             self.assertTrue(callable(getattr(judge_failures.Judge, method)))
 
