@@ -21,6 +21,8 @@ GIB = 1 << 30
 # A flavor in the format of records and sagas; see `as_dict`.
 Flavor: typing.TypeAlias = dict[str, typing.Any]
 
+DEVICE_PROFILE = 'accel:device_profile'
+
 
 def flavor_of(req: request.Request, reference: str | int) -> rows.Row:
     """Return the flavor that the caller may use. Raise FlavorNotUsable."""
@@ -64,6 +66,16 @@ def check(
     if boot_image is not None:
         _check_sizes(flavor, boot_image, boots_from_volume)
     return constraints_of(flavor, boot_image or {})
+
+
+def require_accelerators(flavor: Flavor) -> None:
+    """Raise Invalid if a flavor names a device profile: there is no accelerator service."""
+    name = (flavor.get('extra_specs') or {}).get(DEVICE_PROFILE)
+    if name:
+        raise exception.Invalid(
+            f'Device profile name {name}: Could not communicate with Cyborg: there is no '
+            'accelerator service.'
+        )
 
 
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:

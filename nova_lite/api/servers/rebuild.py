@@ -95,6 +95,7 @@ def rebuild(req: request.Request, server: server_access.Server) -> operation.Res
     if 'trusted_image_certificates' in asked:
         req.authorize(rules.REBUILD_TRUSTED_CERTS, server.target)
     acting.require_host(server)
+    _require_no_tpm(server)
     plan = rebuild_image.plan(req, server, asked['imageRef'], asked.get('OS-DCF:diskConfig'))
     if plan.boots_from_volume and asked.get('trusted_image_certificates'):
         raise CertificatesOfVolume()
@@ -114,6 +115,16 @@ def rebuild(req: request.Request, server: server_access.Server) -> operation.Res
             arguments={'image': plan.image, 'former': plan.former, 'reimage': plan.reimage},
         )
     return _answer(req, server, asked.get('adminPass'))
+
+
+def _require_no_tpm(server: server_access.Server) -> None:
+    """Raise Invalid if the server has a virtual TPM, which a rebuild would lose."""
+    row = server.row
+    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
+    if of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'):
+        raise exception.Invalid(
+            f"Operation 'rebuild' not supported for vTPM-enabled instance ({server.uuid})."
+        )
 
 
 def _changes(req: request.Request, asked: operation.Body) -> dict[str, typing.Any]:

@@ -65,6 +65,8 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     size = rules_of_owner.size_of(create_flavor.as_dict(flavor), row.image_properties or {})
     req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
     wanted = create_flavor.with_devices(req, flavor, row.flavor)
+    if (wanted.get('extra_specs') or {}).get(create_flavor.DEVICE_PROFILE):
+        raise exception.Invalid('Feature not supported with instances that have accelerators.')
     boots_from_volume = bool(spec.get('is_bfv'))
     guest = create_flavor.check(
         req, wanted, spec.get('image') or None, boots_from_volume=boots_from_volume

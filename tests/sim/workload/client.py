@@ -214,7 +214,7 @@ class Client:
             return port is not None
         name = f'{self._caller.who}-{self._made}'
         flavor = {'id': name, 'name': name, 'vcpus': 1, 'ram': 64, 'disk': 1}
-        specs = {'extra_specs': {'accel:device_profile': 'gpu'}}
+        specs = {'extra_specs': {'resources:VGPU': '1'}}
         made, _found = self._caller.send('make flavor', 'POST', '/flavors', {'flavor': flavor})
         path = f'/flavors/{name}/os-extra_specs'
         given, _found = self._caller.send('make flavor', 'POST', path, specs)

@@ -29,6 +29,9 @@ class CreateTest(Case):
         self.refuse(400, 'cannot be evenly distributed', flavorRef='three')
         self.flavor('gpu', **{'pci_passthrough:alias': 'gpu:1'})
         self.refuse(400, 'PCI alias gpu is not defined', flavorRef='gpu')
+        self.flavor('fpga', **{'accel:device_profile': 'fpga'})
+        text = 'Device profile name fpga: Could not communicate with Cyborg'
+        self.refuse(400, text, flavorRef='fpga')
 
     def test_image(self):
         self.images.add(OWN, properties={'hw_pointer_model': 'foo'})
@@ -56,6 +59,7 @@ class ResizeTest(Case):
         for flavorid, specs, text in (
             ('locked', {'hw:locked_memory': 'true'}, 'mem_page_size is not set'),
             ('gpu', {'pci_passthrough:alias': 'gpu:1'}, 'PCI alias gpu is not defined'),
+            ('fpga', {'accel:device_profile': 'fpga'}, 'instances that have accelerators'),
         ):
             self.flavor(flavorid, **specs)
             self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
@@ -76,6 +80,11 @@ class RebuildTest(Case):
         uuid = self.server({'hw:cpu_policy': 'shared'})
         self.refuse_image(uuid, 'is not permitted', hw_cpu_policy='dedicated')
         self.refuse_image(uuid, 'Field value foo', os_secure_boot='foo')
+
+    def test_servers_with_a_virtual_tpm(self):
+        text = "Operation 'rebuild' not supported for vTPM-enabled instance"
+        self.refuse_image(self.server({'hw:tpm_version': '2.0'}), text)
+        self.refuse_image(self.server({}, hw_tpm_version='1.2'), text)
 
     def test_nodes_stay(self):
         uuid = self.server({}, hw_numa_nodes='2')
