@@ -41,8 +41,8 @@ OPTS = [
     cfg.BoolOpt(
         'include_share_mapping',
         default=False,
-        help='Include the shares of servers in notifications. This takes one more query for each '
-        'notification.',
+        help='Include the shares of servers in notifications, without their export locations. This '
+        'takes one more query for each notification.',
     ),
     cfg.IntOpt(
         'queue_size',

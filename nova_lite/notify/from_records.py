@@ -296,7 +296,6 @@ def of_share(row: rows.Row) -> payloads.SharePayload:
         share_id=row.share_id,
         status=row.status,
         tag=row.tag,
-        export_location=row.export_location,
     )
 
 

@@ -96,13 +96,14 @@ class BlockDevicePayload(Payload):
 
 @payload
 class SharePayload(Payload):
+    """A share of a server, without its path, which a policy of its own guards in the API."""
+
     VERSION = '1.0'
     fields = {
         'share_mapping_uuid': fields.UUIDField(),
         'share_id': fields.UUIDField(),
         'status': _text(),
         'tag': fields.StringField(),
-        'export_location': _text(),
     }
 
 
