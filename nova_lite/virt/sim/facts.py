@@ -208,6 +208,8 @@ def diagnostics(
     nics = [device for device in spec.devices if device.kind is model.DeviceKind.INTERFACE]
     running = guest.power_state is states.PowerState.RUNNING
     share = used.memory.at(started, now) if running else 0
+    cpu_time = int(used.cpu.total(started, now) * 1e9)
+    cpu_share = int(used.cpu.at(started, now) * 100) if running else 0
     return {
         'state': _STATES.get(guest.power_state, guest.power_state.name.lower()),
         'driver': 'libvirt',
@@ -220,12 +222,7 @@ def diagnostics(
         'num_nics': len(nics),
         'memory_details': {'maximum': spec.memory_mb, 'used': int(spec.memory_mb * share)},
         'cpu_details': [
-            {
-                'id': index,
-                'time': int(used.cpu.total(started, now) * 1e9),
-                'utilisation': int(used.cpu.at(started, now) * 100) if running else 0,
-            }
-            for index in range(spec.vcpus)
+            {'id': index, 'time': cpu_time, 'utilisation': cpu_share} for index in range(spec.vcpus)
         ],
         'disk_details': [_disk(used, started, now) for _index in range(num_disks)],
         'nic_details': [_nic(device, used, started, now) for device in nics],

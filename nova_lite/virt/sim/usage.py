@@ -6,6 +6,8 @@ All of it follows from the profile, the guest and the clock, so that nothing is 
 import bisect
 from collections.abc import Mapping
 import dataclasses
+import functools
+import itertools
 import typing
 
 from nova_lite.virt.sim import strict_yaml
@@ -44,14 +46,17 @@ class Curve:
             return self._sum(now - started)
         return self._sum_of_rounds(now) - self._sum_of_rounds(started)
 
+    @functools.cached_property
+    def _sums(self) -> tuple[float, ...]:
+        """Return the integrals from 0 to the start of each step."""
+        lengths = (end - start for start, end in itertools.pairwise(self.starts))
+        parts = (value * length for value, length in zip(self.values, lengths, strict=False))
+        return (*itertools.accumulate(parts, initial=0.0),)
+
     def _sum(self, seconds: float) -> float:
         """Return the integral from 0 on."""
-        ends = (*self.starts[1:], max(seconds, self.starts[-1]))
-        return sum(
-            value * (min(end, seconds) - start)
-            for start, end, value in zip(self.starts, ends, self.values, strict=True)
-            if start < seconds
-        )
+        step = bisect.bisect_right(self.starts, seconds) - 1
+        return self._sums[step] + self.values[step] * (seconds - self.starts[step])
 
     def _sum_of_rounds(self, seconds: float) -> float:
         every_s = typing.cast(float, self.every_s)

@@ -1,6 +1,8 @@
 """Usage of guests over time, as the profile says."""
 
+from nova_lite import states
 from nova_lite.virt import model
+from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import profile
 from nova_lite.virt.sim import usage
 from tests.unit.virt.sim import base
@@ -19,6 +21,22 @@ guests:
 """
 
 
+class Counted(tuple):
+    """The starts or values of steps. reads: number of steps that were read"""
+
+    reads = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        self.reads += len(found) if isinstance(key, slice) else 1
+        return found
+
+    def __iter__(self):
+        for each in super().__iter__():
+            self.reads += 1
+            yield each
+
+
 class CurveTests(base.SimTestCase):
     def test_values(self):
         self.assertEqual(
@@ -34,6 +52,26 @@ class CurveTests(base.SimTestCase):
             for started, now in ((0, 1), (0, 400), (50, 450), (120, 125), (350, 1310), (7, 7)):
                 steps = [curve.at(started, each + 0.5) for each in range(started, now)]
                 self.assertAlmostEqual(sum(steps), curve.total(started, now))
+
+    def test_many_cpus_and_questions_read_the_steps_once(self):
+        number, questions = 1000, 20
+        for every_s in (None, 2.0 * number):
+            starts, values = Counted(map(float, range(number))), Counted([0.5] * number)
+            used = usage.Usage(cpu=usage.Curve(starts, values, every_s))
+            guest = model.Guest(
+                base.GUEST,
+                'n1',
+                model.Role.RESIDENT,
+                states.PowerState.RUNNING,
+                base.guest_spec(vcpus=16),
+                started_at=0.0,
+            )
+            for now in range(number, number + questions):
+                found = facts.diagnostics(guest, 'QEMU', float(now), used)
+                self.assertEqual(16, len(found['cpu_details']))
+                self.assertEqual(now // 2, found['cpu_details'][15]['time'] // 10**9)
+            self.assertLessEqual(starts.reads, number + questions * 50)
+            self.assertLessEqual(values.reads, number + questions * 10)
 
 
 class ProfileTests(base.SimTestCase):
