@@ -98,8 +98,11 @@ class Monitoring:
         wanted = query.get('host', [])
         if len(wanted) != 1 or wanted[0] not in exporters:
             return http.HTTPStatus.NOT_FOUND, JSON, {'hosts': sorted(exporters)}
+        exporter = exporters[wanted[0]]
+        if not exporter.is_up():
+            return _status(healthy=False), JSON, {'error': f'{wanted[0]} is powered off'}
         registry = prometheus_client.CollectorRegistry(auto_describe=False)
-        registry.register(exporters[wanted[0]])
+        registry.register(exporter)
         text = prometheus_client.generate_latest(registry)
         return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
 

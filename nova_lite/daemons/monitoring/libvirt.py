@@ -77,6 +77,10 @@ class Guests:
     def __init__(self, driver: drivers.Driver, node: str) -> None:
         self._driver, self._node = driver, node
 
+    def is_up(self) -> bool:
+        """Return whether the node has power, which an exporter on it would need to answer."""
+        return self._node in self._driver.up_nodes()
+
     def collect(self) -> Iterable[core.Metric]:
         """Return the metrics of all guests that the node would run."""
         families: dict[str, core.GaugeMetricFamily | core.CounterMetricFamily] = {

@@ -5,6 +5,7 @@ from prometheus_client import parser
 from nova_lite.daemons.monitoring import app
 from nova_lite.daemons.monitoring import libvirt
 from nova_lite.virt import model
+from nova_lite.virt.sim import hostpower
 from tests.unit.virt.sim import base
 
 DOMAIN = 'instance-00000001'
@@ -76,6 +77,18 @@ class LibvirtTests(base.SimTestCase):
         self.driver.spawn('n1', base.guest_spec(), key='k')
         self.driver.migrate_out('n1', base.GUEST, base.MOVE, key='m')
         self.assertEqual({('libvirt_domains',): 0}, self.scraped())
+
+    def test_an_exporter_needs_the_power_of_its_host(self):
+        """Prometheus sets `up` to 0, as if it did not reach an exporter."""
+        self.driver.spawn('n1', base.guest_spec(), key='k')
+        (path,) = self.paths
+        hostpower.power_off(path, 'n1')
+        status, body = self.get('host=n1')
+        self.assertEqual('503 Service Unavailable', status)
+        self.assertIn(b'n1 is powered off', body)
+        self.assertEqual({('libvirt_domains',): 0}, self.scraped('n2'))
+        hostpower.power_on(path, 'n1')
+        self.assertEqual(1, self.scraped()['libvirt_domains',])
 
     def test_hosts_are_named(self):
         for query in ('', 'host=n3', 'host=n1&host=n2'):
