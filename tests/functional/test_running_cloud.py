@@ -109,7 +109,6 @@ USAGES = (
     ('bench boot --count 0', '--count', 'at least 1'),
     ('daemon list', 'share one process', '`nova-lite up --bus`'),
     ('import --output FILES', 'exists', 'Choose another --output, or add --force'),
-    ('scenario run clock-step --exam', 'has no exam', 'Omit --exam, or use one of'),
     ('twin fit nosuch', 'has no flavor nosuch', 'It has: m1.tiny'),
     ('twin drain nosuch', 'has no host nosuch', 'It has: cell1-host1'),
     ('twin survives --zone nosuch', 'has no zone nosuch', 'It has: nova'),
