@@ -123,7 +123,8 @@ def operation(method: str, path: str, **options: typing.Any) -> Callable[[H], H]
     policy: a rule's name, or a function of the request that returns one; None
         if the handler calls the enforcer itself (`req.authorize`)
     guard: transitions.Transition or a function of the request that returns one
-    precheck: function(req, server) that refuses arguments before the lock and the state count
+    precheck: function(req, server) that refuses arguments, or what the server has, before the
+        lock and the state count
     body: {first microversion: schema of the whole body}; None takes anything
     query: {first microversion: schema of {name: [values]}}, see types.query
     since, until: microversions that have the operation

@@ -65,6 +65,19 @@ def require_host(server: server_access.Server) -> None:
         raise exception.InstanceNotReady(instance_id=server.uuid)
 
 
+def require_no_tpm(server: server_access.Server, operation: str) -> None:
+    """Raise Invalid if the server has a virtual TPM, which the operation would lose.
+
+    Nova refuses such an operation before it looks at the lock and the state of the server.
+    """
+    row = server.row
+    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
+    if of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'):
+        raise exception.Invalid(
+            f"Operation '{operation}' not supported for vTPM-enabled instance ({server.uuid})."
+        )
+
+
 def require_cell(server: server_access.Server) -> None:
     """Raise InstanceNotReady for a server that is still a build request."""
     if not server.is_in_cell:

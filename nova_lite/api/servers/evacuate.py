@@ -59,7 +59,7 @@ class OldComputes(exception.Invalid):
     ACTION,
     policy=rules.EVACUATE,
     guard=transitions.EVACUATE,
-    precheck=lambda req, server: _require_other_host(req, server, req.content.get('host')),
+    precheck=lambda req, server: _require_evacuable(req, server),
     lock=False,
     body=BODY,
     success=200,
@@ -136,15 +136,14 @@ def _is_forced(req: request.Request, asked: operation.Body) -> bool:
     return force
 
 
-def _require_other_host(
-    req: request.Request, server: server_access.Server, host: str | None
-) -> None:
-    """Raise UnknownHost, or SameHost for the server's own host."""
-    if host is None:
-        return
-    destination.cell_id(req, host)
-    if host == server.row.host:
-        raise SameHost(host=host)
+def _require_evacuable(req: request.Request, server: server_access.Server) -> None:
+    """Raise UnknownHost, SameHost for the server's own host, or Invalid for a virtual TPM."""
+    host = req.content.get('host')
+    if host is not None:
+        destination.cell_id(req, host)
+        if host == server.row.host:
+            raise SameHost(host=host)
+    acting.require_no_tpm(server, ACTION)
 
 
 def _destination(

@@ -85,6 +85,7 @@ class CertificatesOfVolume(exception.Invalid):
     ACTION,
     policy=rules.REBUILD,
     guard=transitions.REBUILD,
+    precheck=lambda req, server: _require_rebuildable(req, server),
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),
@@ -92,10 +93,7 @@ class CertificatesOfVolume(exception.Invalid):
 def rebuild(req: request.Request, server: server_access.Server) -> operation.Result:
     """Begin a rebuild. Answer with the changed server and its new password."""
     asked = req.content
-    if 'trusted_image_certificates' in asked:
-        req.authorize(rules.REBUILD_TRUSTED_CERTS, server.target)
     acting.require_host(server)
-    _require_no_tpm(server)
     plan = rebuild_image.plan(req, server, asked['imageRef'], asked.get('OS-DCF:diskConfig'))
     if plan.boots_from_volume and asked.get('trusted_image_certificates'):
         raise CertificatesOfVolume()
@@ -117,14 +115,11 @@ def rebuild(req: request.Request, server: server_access.Server) -> operation.Res
     return _answer(req, server, asked.get('adminPass'))
 
 
-def _require_no_tpm(server: server_access.Server) -> None:
-    """Raise Invalid if the server has a virtual TPM, which a rebuild would lose."""
-    row = server.row
-    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
-    if of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'):
-        raise exception.Invalid(
-            f"Operation 'rebuild' not supported for vTPM-enabled instance ({server.uuid})."
-        )
+def _require_rebuildable(req: request.Request, server: server_access.Server) -> None:
+    """Raise Forbidden if the caller may not set certificates, or Invalid for a virtual TPM."""
+    if 'trusted_image_certificates' in req.content:
+        req.authorize(rules.REBUILD_TRUSTED_CERTS, server.target)
+    acting.require_no_tpm(server, ACTION)
 
 
 def _changes(req: request.Request, asked: operation.Body) -> dict[str, typing.Any]:

@@ -40,6 +40,7 @@ class NoRescueImage(exception.Invalid):
     'rescue',
     policy=server_actions.RESCUE,
     guard=transitions.RESCUE,
+    precheck=lambda req, server: acting.require_no_tpm(server, 'rescue'),
     body={'2.1': BODY},
     success=200,
     faults=(400, 403, 404, 409),

@@ -64,6 +64,7 @@ class VolumeInOtherZone(exception.Conflict):
     'shelve',
     policy=rules.SHELVE,
     guard=transitions.SHELVE,
+    precheck=lambda req, server: acting.require_no_tpm(server, 'shelve'),
     success=202,
     faults=FAULTS,
 )

@@ -1,8 +1,11 @@
 """Flavors and images that contradict: 400 at create, resize and rebuild."""
 
+import itertools
+
 from nova_lite.db.api import flavors
 from tests.fixtures import api_neighbours
 from tests.fixtures import servers_api
+from tests.unit.api.servers import base
 from tests.unit.api.servers import create_base
 
 OWN = api_neighbours.IMAGE_ID
@@ -81,11 +84,6 @@ class RebuildTest(Case):
         self.refuse_image(uuid, 'is not permitted', hw_cpu_policy='dedicated')
         self.refuse_image(uuid, 'Field value foo', os_secure_boot='foo')
 
-    def test_servers_with_a_virtual_tpm(self):
-        text = "Operation 'rebuild' not supported for vTPM-enabled instance"
-        self.refuse_image(self.server({'hw:tpm_version': '2.0'}), text)
-        self.refuse_image(self.server({}, hw_tpm_version='1.2'), text)
-
     def test_nodes_stay(self):
         uuid = self.server({}, hw_numa_nodes='2')
         for properties in ({}, {'hw_numa_nodes': '1'}, {'hw_cpu_policy': 'dedicated'}):
@@ -97,3 +95,61 @@ class RebuildTest(Case):
         uuid = self.server({'pci_passthrough:alias': 'gpu:1'}, hw_pointer_model='foo')
         self.images.add(OTHER)
         self.act(uuid, 'rebuild', {'imageRef': OTHER})
+
+
+class VirtualTpmTest(Case):
+    """Operations that would lose a virtual TPM: 400 before the lock and the state count."""
+
+    operations = (
+        ('rebuild', {'imageRef': OTHER}),
+        ('shelve', None),
+        ('rescue', None),
+        ('evacuate', {}),
+    )
+    askers = (
+        ('flavor', {'hw:tpm_version': '2.0'}, {}),
+        ('image', {}, {'hw_tpm_version': '1.2'}),
+        ('both', {'hw:tpm_version': '2.0'}, {'hw_tpm_version': '2.0'}),
+    )
+    states = (
+        {},
+        {'locked': True, 'locked_by': 'owner'},
+        {'vm_state': 'suspended'},
+        {'vm_state': 'shelved_offloaded', 'host': None, 'node': None},
+        {'task_state': 'rebooting'},
+    )
+
+    def server(self, specs, properties, **values):
+        flavor = {**self.api.record()['flavor'], 'extra_specs': specs}
+        return self.api.add_server(flavor=flavor, image_properties=properties, **values)
+
+    def test_refusals(self):
+        found = itertools.product(self.operations, self.askers, self.states)
+        for (action, content), (_name, specs, properties), values in found:
+            uuid = self.server(specs, properties, **values)
+            self.refused_act(
+                uuid,
+                action,
+                content,
+                code=400,
+                text=f"Operation '{action}' not supported for vTPM-enabled instance ({uuid}).",
+                version='latest',
+                who=base.ADMIN if action == 'evacuate' else None,
+            )
+            self.assertEqual(values.get('task_state'), self.api.row(uuid).task_state)
+        self.assertEqual([], self.api.super_conductor.calls)
+        self.assertEqual([], self.sent())
+
+    def test_model_alone(self):
+        """Only a version asks for the device."""
+        uuid = self.server({'hw:tpm_model': 'tpm-crb'}, {'hw_tpm_model': 'tpm-crb'})
+        self.act(uuid, 'shelve')
+
+    def test_servers_without_cell(self):
+        """A server that is still being scheduled has no records of its image in a cell."""
+        self.flavor('tpm', **{'hw:tpm_version': '2.0'})
+        (of_flavor,) = self.create(flavorRef='tpm')
+        self.images.add(OWN, properties={'hw_tpm_version': '2.0'})
+        (of_image,) = self.create()
+        for each in (of_flavor, of_image):
+            self.refused_act(each.instance_uuid, 'shelve', code=400, text='vTPM-enabled')
