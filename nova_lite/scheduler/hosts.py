@@ -218,8 +218,18 @@ class HostState:
     @property
     def has_dedicated_cpus(self) -> bool:
         """Return whether CPUs of the node are for one guest each, as the node reports it."""
+        return any(node['dedicated'] for node in self._described_nodes)
+
+    @property
+    def has_threads(self) -> bool:
+        """Return whether a core of the node has more than one CPU, as the node reports it."""
+        return any(len(core) > 1 for node in self._described_nodes for core in node['cores'])
+
+    @property
+    def _described_nodes(self) -> collections.abc.Sequence[Facts]:
         described = (self.numa or {}).get('host') or {}
-        return any(node['dedicated'] for node in described.get('nodes', ()))
+        found: collections.abc.Sequence[Facts] = described.get('nodes', ())
+        return found
 
     def count_free_devices(self) -> None:
         """Compute the number of free PCI devices."""

@@ -20,7 +20,6 @@ from nova_lite import runtime
 from nova_lite.clients import offers as shapes
 from nova_lite.lifecycle import fitting
 from nova_lite.lifecycle import placed_devices
-from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import decisions
@@ -249,8 +248,8 @@ class _Selection:
         if self.candidates is None:
             return (None,)
         offered = self.candidates.of(host.uuid)
-        if self.request.guest.dedicated and host.has_dedicated_cpus:
-            offered = [each for each in offered if _counts_dedicated(each, self.request.guest)]
+        if self._needs_dedicated(host):
+            offered = [each for each in offered if _counts_dedicated(each)]
         if not self.request.has_placed_devices:
             return offered[:1]
         fit = functools.partial(self._has_fit_devices, host)
@@ -258,6 +257,17 @@ class _Selection:
             return filter(fit, itertools.islice(offered, MOST_REQUESTS))
         tried = offered[:MOST_REQUESTS]
         return itertools.chain(filter(fit, tried), itertools.filterfalse(fit, tried))
+
+    def _needs_dedicated(self, host: HostState) -> bool:
+        """Return whether a host must count the dedicated CPUs of the guest as such.
+
+        The second query of a pinned guest has them as shared CPUs, for hosts without dedicated
+        ones. Hosts with threads that hold whole cores for a guest are found by it alone.
+        """
+        guest = self.request.guest
+        if not (guest.dedicated and host.has_dedicated_cpus):
+            return False
+        return guest.cpu_thread_policy != pinning.ISOLATE or not host.has_threads
 
     def _has_fit_devices(self, host: HostState, wanted: shapes.AllocationRequest) -> bool:
         """Return whether the guest fits into a host with devices of an allocation request."""
@@ -293,12 +303,6 @@ class _Selection:
             self.outcome.alternates[uuid] = [*itertools.islice(suitable, self.rules.alternates)]
 
 
-def _counts_dedicated(wanted: shapes.AllocationRequest, guest: constraints.Constraints) -> bool:
-    """Return whether an allocation request has the dedicated CPUs of a guest as such.
-
-    The second query of a pinned guest has them as shared CPUs, for hosts without dedicated ones.
-    Hosts with threads that hold whole cores for a guest are found by it alone.
-    """
-    return guest.cpu_thread_policy == pinning.ISOLATE or any(
-        orc.PCPU in part['resources'] for part in wanted['allocations'].values()
-    )
+def _counts_dedicated(wanted: shapes.AllocationRequest) -> bool:
+    """Return whether an allocation request has dedicated CPUs."""
+    return any(orc.PCPU in part['resources'] for part in wanted['allocations'].values())

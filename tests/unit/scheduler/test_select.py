@@ -1,6 +1,7 @@
 """The decision, case by case."""
 
 import collections
+import dataclasses
 
 from nova_lite import runtime
 from nova_lite.scheduler import candidates
@@ -141,11 +142,20 @@ class DedicatedCpusTest(SelectTestCase):
     """The second query offers hosts with the CPUs of a pinned guest as shared ones."""
 
     def taken(self, offered, **specs):
-        """Resources claimed for a pinned server, by host: one without dedicated CPUs, one with."""
+        """Resources claimed for a pinned server, by host.
+
+        One host has no dedicated CPUs, one has some, and one has some without threads.
+        """
         nfv = profile.load('nfv').behaviour('host').numa
+        nodes = tuple(
+            dataclasses.replace(node, cores=tuple((cpu,) for core in node.cores for cpu in core))
+            for node in nfv.nodes
+        )
+        single = dataclasses.replace(nfv, nodes=nodes)
         states = [
             base.make_host('plain'),
             base.make_host('nfv', numa={'host': nfv.to_dict(), 'guests': {}}),
+            base.make_host('single', numa={'host': single.to_dict(), 'guests': {}}),
         ]
         self.set('filter_scheduler', enabled_filters=[])
         answers = [base.make_answer(states, {name: 2}) for name in offered]
@@ -170,11 +180,18 @@ class DedicatedCpusTest(SelectTestCase):
     def test_dedicated_cpus_are_no_shared_ones(self):
         self.assertEqual({'plain': ['VCPU']}, self.taken(['VCPU']))
         both = self.taken(['PCPU', 'VCPU'])
-        self.assertEqual({'plain': ['PCPU'], 'nfv': ['PCPU']}, both)
+        self.assertEqual(dict.fromkeys(('plain', 'nfv', 'single'), ['PCPU']), both)
 
     def test_whole_cores_of_hosts_with_threads(self):
         found = self.taken(['VCPU'], **{'hw:cpu_thread_policy': 'isolate'})
         self.assertEqual({'plain': ['VCPU'], 'nfv': ['VCPU']}, found)
+
+    def test_cores_without_threads_are_dedicated_cpus(self):
+        """Placement offers them as such. It does not while others hold all of them."""
+        found = self.taken(['PCPU'], **{'hw:cpu_thread_policy': 'isolate'})
+        self.assertEqual(['PCPU'], found['single'])
+        found = self.taken(['VCPU'], **{'hw:cpu_thread_policy': 'isolate'})
+        self.assertNotIn('single', found)
 
 
 class NamedHostsTest(SelectTestCase):
