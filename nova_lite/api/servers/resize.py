@@ -58,6 +58,8 @@ def resize(req: request.Request, server: server_access.Server) -> None:
             asked['OS-DCF:diskConfig'], row.image_properties or {}
         )
     flavor = create_flavor.flavor_of(req, asked['flavorRef'])
+    if (flavor.extra_specs or {}).get(create_flavor.DEVICE_PROFILE):
+        raise exception.Invalid('Feature not supported with instances that have accelerators.')
     spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
     _check_flavor(row, flavor, spec)
     # The quota is decided when the saga is recorded; this check keeps the order of nova.
@@ -65,8 +67,6 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     size = rules_of_owner.size_of(create_flavor.as_dict(flavor), row.image_properties or {})
     req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
     wanted = create_flavor.with_devices(req, flavor, row.flavor)
-    if (wanted.get('extra_specs') or {}).get(create_flavor.DEVICE_PROFILE):
-        raise exception.Invalid('Feature not supported with instances that have accelerators.')
     boots_from_volume = bool(spec.get('is_bfv'))
     guest = create_flavor.check(
         req, wanted, spec.get('image') or None, boots_from_volume=boots_from_volume

@@ -17,8 +17,9 @@ class Case(create_base.Case):
         super().setUp()
         self.images = self.api.neighbours.image
 
-    def flavor(self, flavorid, **specs):
-        values = {'flavorid': flavorid, 'name': flavorid, 'vcpus': 2, 'extra_specs': specs}
+    def flavor(self, flavorid, *, vcpus=2, root_gb=1, **specs):
+        values = {'flavorid': flavorid, 'name': flavorid, 'extra_specs': specs}
+        values |= {'vcpus': vcpus, 'root_gb': root_gb}
         return self.api.api_db.write(flavors.create, {**servers_api.FLAVOR, **values})
 
     def refused_of(self, uuid, action, content, text):
@@ -68,6 +69,21 @@ class ResizeTest(Case):
             self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
         self.flavor('pinned', **{'hw:cpu_policy': 'dedicated'})
         self.act(uuid, 'resize', {'flavorRef': 'pinned'})
+
+    def test_device_profiles_first(self):
+        """Nova answers so before it looks at sizes, quotas and the other extra specs."""
+        text = 'instances that have accelerators'
+        profile = {'accel:device_profile': 'fpga'}
+        self.flavor('zero', root_gb=0, **profile)
+        self.flavor('wide', vcpus=1000, **profile)
+        self.flavor('gpu', **profile, **{'pci_passthrough:alias': 'gpu:1'})
+        own = self.flavor('own', **profile)
+        uuid = self.api.add_server()
+        for flavorid in ('zero', 'wide', 'gpu'):
+            self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
+        former = {**self.api.record()['flavor'], 'id': own.id, 'extra_specs': profile}
+        uuid = self.api.add_server(flavor=former, flavor_id=own.id)
+        self.refused_of(uuid, 'resize', {'flavorRef': 'own'}, text)
 
 
 class RebuildTest(Case):
