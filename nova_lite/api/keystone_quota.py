@@ -61,6 +61,8 @@ class KeystoneRules(quota_rules.Rules):
     used: {resource class: amount that the project uses}
     """
 
+    asks_placement = True
+
     def __init__(
         self,
         conf: cfg.ConfigOpts,

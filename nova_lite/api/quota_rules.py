@@ -46,7 +46,12 @@ class Excess(typing.NamedTuple):
 
 
 class Rules:
-    """The limits in the API database, above those of a configuration."""
+    """The limits in the API database, above those of a configuration.
+
+    asks_placement: whether resource classes have limits, whose usage placement counts
+    """
+
+    asks_placement = False
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._conf = conf

@@ -57,6 +57,11 @@ def of_requested(networks: object) -> list[session.Json]:
     ]
 
 
+def requested(ports: Iterable[session.Fields]) -> list[session.Json]:
+    """Return the ports of a server as the requested networks that `of_requested` takes."""
+    return [{'port_id': port['id'], REQUEST: port.get(REQUEST)} for port in ports]
+
+
 def put_in(spec: request_spec.RequestSpec, ports: Iterable[session.Fields]) -> None:
     """Add the resource requests of ports to a request spec."""
     ports = list(ports)

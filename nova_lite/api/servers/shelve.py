@@ -10,16 +10,19 @@ import dataclasses
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
+from nova_lite.api import quota
 from nova_lite.api import request
 from nova_lite.api import schema_parts
 from nova_lite.api import server_access
 from nova_lite.api import zones
 from nova_lite.api.policies import server_actions as rules
 from nova_lite.api.servers import acting
+from nova_lite.api.servers import create_flavor
 from nova_lite.api.servers import destination
 from nova_lite.api.servers import left_guest
 from nova_lite.api.servers import moves
 from nova_lite.clients import release
+from nova_lite.clients import resource_requests
 from nova_lite.db.api import request_specs
 from nova_lite.states import transitions
 
@@ -124,6 +127,8 @@ def unshelve(req: request.Request, server: server_access.Server) -> None:
         req.authorize(rules.UNSHELVE_TO_HOST, server.target)
         arguments.update(_host(req, server, host))
         _require_zone(req, server, host, asked)
+    if arguments['offloaded']:
+        _require_room(req, server)
     left_guest.remove(req, server)
     # The steps depend on the present state of the server.
     guard = dataclasses.replace(
@@ -137,6 +142,26 @@ def unshelve(req: request.Request, server: server_access.Server) -> None:
         action=UNSHELVE,
         arguments=arguments,
         hostless=True,
+    )
+
+
+def _require_room(req: request.Request, server: server_access.Server) -> None:
+    """Raise OverQuota if what an offloaded server will use again exceeds a limit of its owner.
+
+    The server itself, its vCPUs and its memory count while it is offloaded. Other resource classes
+    are counted by placement, where an offloaded server has no allocations.
+    """
+    row = server.row
+    rules_of_owner = quota.rules(req, row.project_id)
+    if not rules_of_owner.asks_placement:
+        return
+    image = {'properties': row.image_properties or {}}
+    rules_of_owner.admit(
+        row.flavor,
+        create_flavor.constraints_of(row.flavor, image),
+        wanted=1,
+        boots_from_volume=acting.boots_from_volume(acting.devices(server)),
+        networks=resource_requests.requested(req.app.network.ports(req.ctxt, server.uuid)),
     )
 
 

@@ -13,6 +13,7 @@ from nova_lite.conf import quota
 from nova_lite.db.api import flavors
 from nova_lite.db.api import instance_mappings
 from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci
 from tests.fixtures import placement as placement_fixture
 from tests.fixtures import servers_api
 from tests.unit.api.servers import base
@@ -169,6 +170,53 @@ class UnifiedLimitsTest(create_base.Case):
         self.resize(second, 'shared')
         self.over('class:VCPU is over limit of 2 due to current usage 2')
         self.create(flavorRef='small')
+
+    def unshelve(self, uuid):
+        """Unshelve as another project: the limits are those of the owner's."""
+        who = {**base.ADMIN, 'project': 'other'}
+        return self.api.call('POST', f'/servers/{uuid}/action', {'unshelve': None}, who=who)
+
+    def resources_of_servers(self):
+        """[(resource class, limit, flavor, ports, amount)] of servers that use one class each."""
+        network = self.api.neighbours.network
+        port, bandwidth = runtime.new_uuid(), 'NET_BW_EGR_KILOBIT_PER_SEC'
+        group = {'id': 'g', 'required': [], 'resources': {bandwidth: 600}}
+        network.resource_requests[port] = {'request_groups': [group]}
+        aliases = pci.aliases(
+            [json.dumps({'name': 'gpu', 'vendor_id': '8086', 'product_id': '10ed'})]
+        )
+        devices = pci.resolve({pci.ALIAS: 'gpu:1'}, aliases)
+        (name,) = (pci.Spec.of(each['specs'][0]).placed_class for each in devices)
+        return (
+            ('PCPU', 3, self.flavor('pinned', vcpus=2, extra_specs=PINNED), (), 2),
+            (name, 1, {**self.flavor('gpu', vcpus=1), 'devices': devices}, (), 1),
+            (bandwidth, 1000, self.flavor('plain', vcpus=1), (port,), 600),
+        )
+
+    def test_unshelving(self):
+        """A server on no host has no allocations: what it will use counts when it is unshelved."""
+        self.api.conf.set_override('pci_in_placement', True, 'filter_scheduler')
+        # Its vCPUs, its memory and the server itself count all the time.
+        self.limits.defaults |= {'servers': 0, 'class:VCPU': 0, 'class:MEMORY_MB': 0}
+        self.limits.defaults['class:DISK_GB'] = -1
+        offloaded = {'vm_state': 'shelved_offloaded', 'host': None, 'node': None}
+        for name, limit, flavor, ports, amount in self.resources_of_servers():
+            self.limits.of_projects['alpha'] = {f'class:{name}': limit}
+            for values, used, code in (
+                (offloaded, limit, 403),
+                (offloaded, limit - amount + 1, 403),
+                (offloaded, limit - amount, 202),
+                # This server has its allocations.
+                ({'vm_state': 'shelved'}, limit, 202),
+            ):
+                uuid = self.api.add_server(flavor=flavor, **values)
+                self.api.neighbours.network.ports_of[uuid] = ports
+                self.used[name] = used
+                found = self.unshelve(uuid)
+                self.assertEqual(code, found.status_code, (name, used, found.text))
+                if code == 403:
+                    self.assertIn(f'Resource class:{name} is over limit of {limit}', found.text)
+                    self.assertIsNone(self.api.row(uuid).task_state)
 
     def test_limits_of_other_resource_classes(self):
         self.specs(hw__cpu_policy='dedicated', resources__VGPU='2')
