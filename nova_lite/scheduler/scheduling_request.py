@@ -133,6 +133,10 @@ def _devices(spec: request_spec.RequestSpec) -> list[guest_pci.Plain]:
 
 
 def _missing_device(spec: request_spec.RequestSpec) -> str | None:
+    """Return the device that no host has, as a reason, or None.
+
+    The API refuses device profiles: only a server of an earlier commit has one.
+    """
     port = port_devices.accelerator(spec.requested_networks)
     if port is not None:
         return f'no accelerator service for a port of type {port}'

@@ -65,7 +65,10 @@ def transform_image_metadata(
 
 
 def accelerators_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
-    """Require a host that supports accelerators."""
+    """Require a host that supports accelerators, for a server that has a device profile already.
+
+    The API refuses device profiles: only a server of an earlier commit has one.
+    """
     if not spec.flavor.extra_specs.get('accel:device_profile'):
         return None
     return _require(spec, [os_traits.COMPUTE_ACCELERATORS])
