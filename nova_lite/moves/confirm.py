@@ -131,6 +131,7 @@ class ConfirmResize(move.Move[resized.Ends]):
             self.source.cell.purge()
 
     @scopes.transaction
+    @scopes.ending
     def record(self, connection: sa.Connection) -> None:
         """Record the server as ACTIVE or STOPPED, with its new flavor."""
         migrations.update(

@@ -146,6 +146,7 @@ class Evacuation(move.Move[Began]):
         }
 
     @scopes.transaction
+    @scopes.ending
     def complete(self, connection: sa.Connection) -> None:
         """Clear the task and end the action."""
         self.relocation.settle(connection, {})

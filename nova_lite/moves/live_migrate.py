@@ -343,11 +343,9 @@ class LiveMigration(move.Move[Began]):
         self.scope.write(self._complete)
         self._call_next()
 
+    @scopes.ending
     def _complete(self, connection: sa.Connection) -> None:
         migration = live_migrations.lock(connection, self.uuid)
-        if migration is not None and migration.status == Status.COMPLETED:
-            # The step is repeated. Users may have changed the server since.
-            return
         failure = self.given_up.get(START) or (self.leaving.failure and self.given_up.get(CLEAN))
         columns: saga.Data = {}
         if failure:

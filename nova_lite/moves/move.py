@@ -112,12 +112,16 @@ class Move(saga.Saga, typing.Generic[Found]):
 
     # ---- its undo: the move has failed ----
 
-    @scopes.transaction
-    def give_up(self, connection: sa.Connection) -> asking.Reply:
+    def give_up(self) -> asking.Reply:
         """Undo `begin`: record the failure and clear the server's task."""
+        self.scope.write(self._give_up)
+        return None
+
+    @scopes.ending
+    def _give_up(self, connection: sa.Connection) -> None:
         order = self.arguments.order
         if not moves.has_begun(connection, self.ctxt, self.instance_uuid, order):
-            return None
+            return
         row = instances.find(connection, self.instance_uuid)
         present = None if instances.is_gone(row) else row
         self.record_undo(connection, present)
@@ -126,7 +130,6 @@ class Move(saga.Saga, typing.Generic[Found]):
         elif self.faults and present is not None:
             self._free(connection, present)
         self.events.end_all(connection, self.error)
-        return None
 
     def record_undo(self, connection: sa.Connection, row: rows.Row | None) -> None:
         """Record the undo of a kind of move. row: None if the server is gone

@@ -328,6 +328,7 @@ class Rebuild(move.Move[Began]):
         )
 
     @scopes.transaction
+    @scopes.ending
     def complete(self, connection: sa.Connection) -> None:
         """Clear the task, or set the server to ERROR, and end the action."""
         row = instances.held(connection, self.instance_uuid)

@@ -291,6 +291,7 @@ class RevertResize(move.Move[Began]):
         """Record the end of the revert, or ERROR if the source could not restore the guest."""
         self.source.cell.write(self._record)
 
+    @scopes.ending
     def _record(self, connection: sa.Connection) -> None:
         failure = self.given_up.get(FINISH)
         status = Status.ERROR if failure else Status.REVERTED

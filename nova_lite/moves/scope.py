@@ -17,6 +17,7 @@ from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db import rows
 from nova_lite.db import transactions
+from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.moves import server_cell
@@ -284,5 +285,24 @@ def transaction(
     def run(self: Of, /, *args: Args.args, **kwargs: Args.kwargs) -> T:
         bound: Callable[typing.Concatenate[sa.Connection, Args], T] = method.__get__(self)
         return self.scope.write(bound, *args, **kwargs)
+
+    return run
+
+
+def ending(
+    method: Callable[typing.Concatenate[Of, sa.Connection, Args], None],
+) -> Callable[typing.Concatenate[Of, sa.Connection, Args], None]:
+    """Make a method (self, connection, ...) that records the end of a saga do so only once.
+
+    The step is repeated if the journal does not know its end. Users may have changed the server
+    since, and a second fault would tell of no second failure.
+    """
+
+    @functools.wraps(method)
+    def run(
+        self: Of, connection: sa.Connection, /, *args: Args.args, **kwargs: Args.kwargs
+    ) -> None:
+        if epochs.end(connection, self.scope.uuid):
+            method(self, connection, *args, **kwargs)
 
     return run

@@ -24,6 +24,8 @@ LOCK = writing.locking(sa.select(TABLE.c.epoch).where(TABLE.c.saga_uuid == sa.bi
 SEEN = sa.select(TABLE.c.saga_uuid, TABLE.c.epoch).where(
     TABLE.c.saga_uuid.in_(sa.bindparam('sagas'))
 )
+# A saga that has ended has a further row. Its key is that of no saga, and as long.
+ENDED = '/end'
 OLD = TABLE.c.seen_at < sa.bindparam('before')
 
 
@@ -42,6 +44,14 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
     if known < epoch:
         values = {'epoch': epoch, 'seen_at': runtime.naive_now()}
         rows.change(connection, TABLE, values, saga_uuid=saga)
+
+
+def end(connection: sa.Connection, saga: str) -> bool:
+    """Record, with the other records of its end, that a saga has ended in this cell.
+
+    Return False if it is recorded already. `forget` deletes the record as those of epochs.
+    """
+    return _first(connection, saga.replace('-', '') + ENDED, 0)
 
 
 def seen(connection: sa.Connection, sagas: Iterable[str]) -> dict[str, int]:

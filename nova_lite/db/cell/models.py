@@ -298,7 +298,10 @@ class ConsoleToken(types.Timestamps, Base):
 
 
 class SagaEpoch(Base):
-    """The newest epoch this cell has seen of each saga: older calls are refused."""
+    """The newest epoch this cell has seen of each saga: older calls are refused.
+
+    A second row of a saga, see `epochs.end`, says that its end is recorded here.
+    """
 
     __tablename__ = 'saga_epochs'
     saga_uuid: Mapped[str] = column(Uuid, primary_key=True)

@@ -132,6 +132,7 @@ class Offload:
         )
 
     @scopes.transaction
+    @scopes.ending
     def _end(self, connection: sa.Connection) -> None:
         """Clear the task and end the action.
 

@@ -16,6 +16,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import models
 from nova_lite.db.cell import services
 from nova_lite.moves import live_migrate
 from nova_lite.moves import resize
@@ -356,7 +357,8 @@ class MovesTest(moves_base.MoveTestCase):
         made.data['_left'] = {revert.FINISH: {'message': 'broken', 'traceback': 't'}}
         self.cell.db.write(instances.force, self.server, meanwhile)
         self.do(made, steps[-1:], times=2)
-        self.assertIn('broken', self.cell.fault(self.server))
+        faults = self.cell.db.read(rows.every, models.InstanceFault.__table__)
+        self.assertEqual(['broken'], [fault.message for fault in faults])
         return self.cell.state(self.server)
 
     def test_failed_revert_breaks_the_server(self):
