@@ -54,6 +54,14 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: typing.Any) -> None:
         super().__init__(**{'allow_abbrev': False, **options})
 
+    def add_argument(self, *names: str, **options: typing.Any) -> argparse.Action:
+        """Add an argument. The value of one that is no option may not be empty."""
+        nargs = options.get('nargs')
+        is_ours = not names[0].startswith('-') and nargs != argparse.REMAINDER
+        if is_ours and not options.keys() & {'type', 'choices'}:
+            options['type'] = _filled_or_omitted if nargs == '?' else _filled
+        return super().add_argument(*names, **options)
+
     def parse_known_args(  # type: ignore[override]  # fewer overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -110,10 +118,11 @@ class Parser(argparse.ArgumentParser):
             return f'{value[1]}: {value["given"]} is not {KINDS.get(value["kind"], "a possible value")}'
         if message.startswith(REQUIRED):
             hidden = next((word for word in self._given if HYPHENATED.match(word)), None)
-            text = f'. {hidden!r} begins with a hyphen, as options do: no value does'
-            return message + text * (hidden is not None)
+            if hidden is None:
+                return message
+            return f'{message}. {hidden!r} begins with a hyphen, as options do: no value does'
         if message.startswith(UNKNOWN):
-            unknown = message.removeprefix(UNKNOWN).split()
+            unknown = message.removeprefix(UNKNOWN).split(' ')
             given = unknown[0].partition('=')[0]
             if given.startswith('-'):
                 known = OPTION.findall(self.format_help())
@@ -126,6 +135,16 @@ class Parser(argparse.ArgumentParser):
         if message:
             print(message, end='', file=sys.stderr)
         sys.exit(status)
+
+
+def _filled(text: str, way_out: str = 'give a value') -> str:
+    if not text:
+        raise argparse.ArgumentTypeError(f'it is empty; {way_out}')
+    return text
+
+
+def _filled_or_omitted(text: str) -> str:
+    return _filled(text, 'give a value or omit it')
 
 
 def like(word: str, known: Iterable[str]) -> str:

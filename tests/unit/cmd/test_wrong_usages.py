@@ -195,6 +195,7 @@ DRILLS = (
     ('host off cell1-host1 cell1-host2', "such as 'cell1-host2'", HELP),
     ('cell down', 'required: NAME', HELP),
     ('cell down cell1 --databases', 'no option --databases', "Did you mean '--database'?"),
+    ("bus freeze ''", 'argument NAME: it is empty', 'give a value or omit it'),
     ('bus freeze top cell1', "such as 'cell1'", HELP),
     ('bus thaw', "'thaw' does not exist", 'cut, freeze, heal'),
     ('fault add --service placemnt --status 503', "'placemnt'", "Did you mean 'placement'?"),
@@ -377,6 +378,19 @@ class WrongUsagesTest(testtools.TestCase):
                     self.assertIn('Did you mean', errors, (command.words, wrong))
                     proposed += 1
         self.assertLess(100, proposed)
+
+    def test_empty_values(self):
+        """They come from variables that are not set. Each is named, with what to do."""
+        checked = 0
+        for command in self.commands():
+            if command.choices or command.words == ('openstack',):
+                continue
+            code, _out, errors = commands.run(*command.words, '')
+            self.assertEqual(2, code, (command.words, errors))
+            if 'takes no further argument' not in errors:
+                self.assertRegex(errors, r'it is empty|is not a |is required', command.words)
+                checked += 1
+        self.assertLess(20, checked)
 
     def test_a_command_without_a_subcommand(self):
         """Its help is printed, which is no error."""
