@@ -17,6 +17,7 @@ from nova_lite.cmd import subcommands
 from nova_lite.lab.console import durations
 from nova_lite.lab.console import injected_faults
 from nova_lite.lab.launcher import control_request
+from nova_lite.virt import model
 from nova_lite.virt.sim import rules
 
 ACTIONS = {
@@ -32,7 +33,7 @@ OF_HOSTS = (
     ('host', 'PATTERN', 'hosts (default: all)'),
     ('flavor', 'PATTERN', 'flavors (default: all)'),
     ('server', 'PATTERN', 'names of servers (default: all)'),
-    ('error', 'CLASS', 'name of the error in the fault of the server (default: DriverError)'),
+    ('error', 'CLASS', f'error, one of {", ".join(model.ERRORS)} (default: DriverError)'),
     ('message', 'TEXT', 'text of the error'),
 )
 

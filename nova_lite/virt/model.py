@@ -222,6 +222,27 @@ class Guest:
 
 # The error class of a job that ended because its node lost power.
 POWER_LOST = 'HypervisorUnavailable'
+# The error classes of jobs, which failures of a profile may have.
+ERRORS = (
+    'AbortRefused',
+    'DestinationHypervisorTooOld',
+    'DriverError',
+    'GuestBusy',
+    'GuestExists',
+    'GuestNotFound',
+    POWER_LOST,
+    'InstanceInvalidState',
+    'Interrupted',
+    'InvalidCPUInfo',
+    'InvalidHandover',
+    'InvalidHypervisorType',
+    'InvalidTicket',
+    'MigrationAborted',
+    'MigrationNotRunning',
+    'MoveEnded',
+    'NoCapacity',
+    'UnableToMigrateToSelf',
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

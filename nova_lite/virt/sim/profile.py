@@ -205,8 +205,7 @@ def _failure_rule(item: strict_yaml.Reader) -> rules.FailureRule:
     )
     limits = [key for key in ('probability', 'first', 'nth') if item.has(key)]
     item.expect(len(limits) <= 1, f'only one of {" and ".join(limits)} may be given')
-    name = item.at('error').string() if item.has('error') else 'DriverError'
-    item.expect(re.fullmatch(r'[A-Z][A-Za-z0-9]*', name), 'error must be the name of a class')
+    name = item.at('error').choice(model.ERRORS) if item.has('error') else 'DriverError'
     verbs = _verbs(item.at('verb'), item.at('verb').string())
     message = (
         item.at('message').string()

@@ -1,16 +1,21 @@
 """Behaviour profiles: what they mean, and how they are refused."""
 
 import os
+import pathlib
+import re
 
 import fixtures
 import testtools
 
 from nova_lite import runtime
+from nova_lite.virt import model
 from nova_lite.virt.sim import delay
 from nova_lite.virt.sim import profile
 from nova_lite.virt.sim import rules
 from tests.unit.virt.sim import base
 
+# Where the driver names an error of a job.
+ERROR = re.compile(r"(?:Refused|JobError)\(\s*'(\w+)'|return '([A-Z]\w+)', ")
 REFUSED = (
     ('hosts: {}', 'hosts: must be a list'),
     ('- 1', '(document): must be a mapping'),
@@ -160,7 +165,7 @@ REFUSED = (
     ('failures: [{verb: spawn, first: 0}]', 'failures[0].first: must be an integer between 1'),
     ('failures: [{verb: spawn, probability: 2}]', 'failures[0].probability: must be a number'),
     ('failures: [{verb: spawn, when: never}]', 'failures[0].when: must be one of: before'),
-    ('failures: [{verb: spawn, error: no capacity}]', 'failures[0]: error must be the name'),
+    ('failures: [{verb: spawn, error: Nope}]', 'failures[0].error: must be one of: AbortRefused, '),
     ('failures: [{verb: spawn, match: {hosts: a}}]', "failures[0].match: unknown key 'hosts'"),
     (
         'failures: [{verb: spawn, match: {metadata: {1: a}}}]',
@@ -194,6 +199,11 @@ class ProfileTests(testtools.TestCase):
         for name in profile.bundled():
             behaviour = profile.load(name).behaviour('any')
             self.assertEqual(set(profile.VERBS), set(behaviour.delays))
+
+    def test_failures_may_have_all_errors_of_hosts(self):
+        for path in pathlib.Path(os.path.dirname(profile.__file__)).glob('*.py'):
+            named = {name for pair in ERROR.findall(path.read_text()) for name in pair if name}
+            self.assertLessEqual(named, {*model.ERRORS}, path.name)
 
     def test_jittery_delays_every_verb_by_up_to_three_seconds(self):
         delays = profile.load('jittery').behaviour('any').delays
