@@ -23,7 +23,14 @@ GOES_ON = (
 
 
 class Refused(exception.NovaLiteError):
+    """The cloud refused a request. status: of its answer"""
+
     msg = '%(reason)s'
+
+    @property
+    def status(self) -> int:
+        found: int = self.kwargs['status']
+        return found
 
 
 class Client:
@@ -64,7 +71,7 @@ class Client:
                 found: endpoint.Json = json.load(answer)
                 return found
         except urllib.error.HTTPError as error:
-            raise Refused(reason=json.load(error)['error']) from error
+            raise Refused(reason=json.load(error)['error'], status=error.code) from error
         except TimeoutError as error:
             raise self._unavailable(GOES_ON % self._timeout_s) from error
         except OSError as error:

@@ -35,6 +35,7 @@ class NeedsTest(testtools.TestCase):
         control = endpoint.Endpoint(self.directory, unable=unable)
         control.open()
         self.addCleanup(control.close)
+        return control
 
     def unable(self, **settings):
         """Return what a cloud with --bus lacks."""
@@ -77,3 +78,15 @@ class NeedsTest(testtools.TestCase):
             self.assertIn(f'Scenario {name} needs ', errors)
             self.assertIn(need, errors)
             self.assertIn(way_out, errors)
+
+    def test_clouds_of_earlier_releases(self):
+        """They were started before this release, and do not know the question."""
+        control = self.start({})
+        for lacking in (None, 'The cloud has no debugger.'):
+            control._lacking = lacking
+            control._handlers.pop(('GET', '/control/abilities'), None)
+            argv = ('scenario', 'run', 'quota-race', '--state-dir', self.directory)
+            code, out, errors = commands.run(*argv)
+            self.assertEqual((2, ''), (code, out), errors)
+            self.assertIn('The cloud runs an earlier release', errors)
+            self.assertIn(f'`nova-lite up --state-dir {self.directory}`', errors)
