@@ -33,7 +33,7 @@ Transaction: typing.TypeAlias = typing.Callable[[typing.Any], typing.Any]
 
 
 def nothing() -> None:
-    """Do nothing: `do` of a step whose effect is its `transaction`."""
+    """Do nothing. This is the `do` of a step whose whole effect is its `transaction`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Step:
     transaction: an effect in the journal's database, made after `do` in the transaction that
         records the end of the step, and that of the saga if no step follows. So both take place,
         or neither. It takes the connection, and returns the result of the step or None. The
-        result must not change the plan
+        result must not change the plan. Such a step is never `later`
     skips: whether the step may return Skipped. A skipped step may be repeated as with `later`
     clean: the duty of a step that was given up or could not be undone; None if an audit of the
         hosts or of placement does the cleanup
@@ -128,6 +128,8 @@ class Step:
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, 'title', self.id.replace('-', ' '))
+        if self.later and self.transaction is not None:
+            raise ValueError(f'Step {self.id} is later, so its transaction would not be made')
 
 
 Steps: typing.TypeAlias = collections.abc.Sequence[Step]

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import testtools
+
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import saga
@@ -158,3 +160,11 @@ class StepTransactionsTest(test_engine.EngineTestCase):
         self.assertIsNone(self.record().active_for)
         self.assertEqual('done', self.run_to_end())
         self.assertIn('cleaned', self.world.on)
+
+
+class StepTest(testtools.TestCase):
+    def test_a_transaction_is_not_recorded_later(self):
+        """What is recorded later has no transaction of its own, so the effect would be lost."""
+        given = {'do': saga.nothing, 'transaction': lambda connection: None, 'later': True}
+        error = self.assertRaises(ValueError, saga.Step, 'a-step', **given)
+        self.assertIn('a-step', str(error))
