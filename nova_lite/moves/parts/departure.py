@@ -55,8 +55,9 @@ class Departure:
         scope, source = self.scope, self._route.source
         row = scope.find_present()
         if row is not None:
-            # Keep the guest off if the server is being soft-deleted or was reset since, or if the
-            # guest may run on a destination that could not remove it. Nova leaves it off, too.
+            # Keep the guest off if the server is being soft-deleted or was reset since, if the
+            # guest may run on a destination that could not remove it, or if the failure is left as
+            # in nova and nova leaves the guest off.
             was_on = scope.results[steps.MIGRATION].vm_state == states.VmState.ACTIVE
             alone = self._made not in scope.not_undone
             left = nova_failures.BY_NAME.get(scope.left_as or '')

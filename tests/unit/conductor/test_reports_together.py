@@ -1,5 +1,9 @@
 """Reports of several servers in one message and one transaction."""
 
+import testtools
+
+from nova_lite.conductor import manager
+from nova_lite.rpc.methods import conductor as methods
 from tests.unit.conductor import base
 
 EVENT = 'compute__do_build_and_run_instance'
@@ -43,3 +47,8 @@ class TestTogether(base.CellConductorTestCase):
         for _ctxt, uuid in servers:
             self.assertEqual('scheduling', self.cell.row(uuid).task_state)
             self.assertEqual([], self.cell.events(uuid))
+
+
+class KindsTest(testtools.TestCase):
+    def test_what_hosts_send_together_is_written_together(self):
+        self.assertEqual({*methods.TOGETHER}, {*manager.JOINED})
