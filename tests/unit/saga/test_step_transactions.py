@@ -164,7 +164,7 @@ class StepTransactionsTest(test_engine.EngineTestCase):
 
 class StepTest(testtools.TestCase):
     def test_a_transaction_is_not_recorded_later(self):
-        """What is recorded later has no transaction of its own, so the effect would be lost."""
+        """A step that is recorded later has no transaction of its own: the effect would be lost."""
         given = {'do': saga.nothing, 'transaction': lambda connection: None, 'later': True}
         error = self.assertRaises(ValueError, saga.Step, 'a-step', **given)
         self.assertIn('a-step', str(error))
