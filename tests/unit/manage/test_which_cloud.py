@@ -20,7 +20,8 @@ COMMANDS = ((manage.main, 'cell_v2', 'list_cells'), (status.main, 'upgrade', 'ch
 WRONG = (
     (manage.main, 'cell_v3', "'cell_v3' does not exist", "Did you mean 'cell_v2'?"),
     (manage.main, 'cell_v2 list_cell', "'list_cell'", "Did you mean 'list_cells'?"),
-    (manage.main, 'cell_v2 list_cells --verbos x', "such as 'x'", '--help'),
+    (manage.main, 'cell_v2 list_cells --verbos x', 'no option --verbos', "'--verbose'?"),
+    (manage.main, 'cell_v2 list_cells --verbose x', "such as 'x'", '--help'),
     (manage.main, 'cell_v2 list_cells --cel', 'no option --cel', '--help'),
     (manage.main, '--state-dir', 'expected one argument', '--help'),
     (manage.main, "--state-dir '' db sync", 'it is empty', 'name a directory'),
