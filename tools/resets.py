@@ -1,15 +1,14 @@
 """python -m tools.resets [--resets N] [--clients N]: time resets of a cloud under load.
 
 Starts a cloud in a process of its own, boots servers in it as fast as possible and resets the cloud
-meanwhile. Prints the times of the resets, and the resources of the process after a tenth and each
-quarter of the resets, and at the end without the load. Exits with 1 if a server from before the
-last reset is found, if the median is above --most-ms, or if the second half of the resets has left
-behind a thread or file for each twentieth reset, or a tenth of the memory. Pools of threads and
-connections grow with the load in the first half.
+meanwhile. Prints the times of the resets, and the resources of the process. Both halves of the
+resets are followed by a rest without the load: under load, pools of threads and connections grow
+and shrink. Exits with 1 if a server from before the last reset is found, if the median is above
+--most-ms, or if the second half has left behind a thread or file for each twentieth reset, or a
+tenth of the memory.
 """
 
 import argparse
-from collections.abc import Mapping
 import dataclasses
 import math
 import os
@@ -27,7 +26,7 @@ from tools import detached_cloud
 # Seconds that old daemons need to stop.
 REST_S = 5
 LOOK_S = 0.05
-# Threads and files by which two looks under load differ. One of LEAK resets may leave a thread or
+# Threads and files by which two looks at rest may differ. One of LEAK resets may leave a thread or
 # file behind without being noticed.
 NOISE, LEAK = 20, 20
 LEVEL = 1.1
@@ -50,7 +49,7 @@ class Held:
         return cls(int(facts['Threads']), files, int(facts['VmRSS'].split()[0]) // 1024)
 
     def exceeds(self, before: 'Held', resets: int) -> list[str]:
-        """Return the names of resources that the resets have left behind under the same load."""
+        """Return the names of resources that resets left behind. before, self: at rest"""
         few = max(NOISE, resets // LEAK)
         limits = {
             'threads': before.threads + few,
@@ -58,15 +57,6 @@ class Held:
             'memory_mb': LEVEL * before.memory_mb,
         }
         return [name for name, most in limits.items() if getattr(self, name) > most]
-
-
-def leaks(held: Mapping[int, Held], resets: int) -> list[str]:
-    """Return the names of resources that the second half of the resets has left behind.
-
-    held: {number of resets: Held after them}, with those after the middle and the last reset
-    """
-    middle = resets // 2
-    return held[resets].exceeds(held.get(middle, held[resets]), resets - middle)
 
 
 def boot(path: str, ended: runtime.Event, counts: dict[str, int]) -> None:
@@ -83,32 +73,38 @@ def boot(path: str, ended: runtime.Event, counts: dict[str, int]) -> None:
             counts['refused'] += 1
 
 
-def measure(directory: str, resets: int, clients: int, most_ms: float) -> bool:
-    """Run the load and the resets. Return whether no server and no resource is left behind."""
+def reset_under_load(directory: str, resets: int, clients: int) -> list[float]:
+    """Reset the cloud while clients boot servers, and once after them. Return the seconds."""
     found, control = detached_cloud.services(directory), control_client.Client(directory)
     ended, counts = runtime.Event(), {'clients': 0, 'accepted': 0, 'refused': 0}
     threads = [runtime.spawn(boot, found.clouds_yaml, ended, counts) for _client in range(clients)]
     while counts['clients'] < clients:
         runtime.sleep(LOOK_S)
-    times: list[float] = []
-    held: dict[int, Held] = {}
-    shown = {resets // 10, *(resets * quarter // 4 for quarter in range(1, 5))}
-    for number in range(1, resets + 1):
-        times.append(control.post('reset')['seconds'])
-        if number in shown:
-            held[number] = Held.of(found.pid)
-            print(f'after {number} resets: {held[number]}', flush=True)
+    times = [control.post('reset')['seconds'] for _reset in range(resets)]
+    print(f'after {resets} resets under load: {Held.of(found.pid)}', flush=True)
     ended.set()
     for thread in threads:
         thread.join()
-    times.append(control.post('reset')['seconds'])
-    runtime.sleep(REST_S)
+    print(f'servers {counts}')
+    return [*times, control.post('reset')['seconds']]
+
+
+def measure(directory: str, resets: int, clients: int, most_ms: float) -> bool:
+    """Run the load and the resets. Return whether no server and no resource is left behind."""
+    found = detached_cloud.services(directory)
+    times: list[float] = []
+    rests: list[Held] = []
+    for number in (resets // 2, resets - resets // 2):
+        times += reset_under_load(directory, number, clients)
+        runtime.sleep(REST_S)
+        rests.append(Held.of(found.pid))
+        print(f'at rest: {rests[-1]}', flush=True)
     median_ms = statistics.median(times) * 1000
-    print(f'after {len(times)} resets: {Held.of(found.pid)}')
-    print(f'servers {counts}; reset: median {median_ms:.0f} ms, longest {max(times) * 1000:.0f} ms')
+    print(f'reset: median {median_ms:.0f} ms, longest {max(times) * 1000:.0f} ms')
     left = list(client_connections.connect(found.clouds_yaml).compute.servers(all_projects=True))
     print(f'{len(left)} servers are left')
-    behind = leaks(held, resets)
+    middle, last = rests
+    behind = last.exceeds(middle, resets - resets // 2)
     print(f'left behind by the second half: {", ".join(behind) or "nothing"}')
     return not left and not behind and median_ms <= most_ms
 
