@@ -12,13 +12,14 @@ from nova_lite.daemons.monitoring import sweep
 from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.rpc.methods import super_conductor as super_rpc
 from nova_lite.superconductor import manager as super_module
+from nova_lite.superconductor import world as super_world
 
 
 def make(conf: cfg.ConfigOpts) -> lifetime.Daemon[super_module.SuperConductor]:
     """Return the daemon for a configuration."""
     above = top.connect(conf)
     neighbours = neighbours_module.clients(conf)
-    world = super_module.World(
+    world = super_world.World(
         conf,
         api_db=above.api_db,
         cells=above.cells,

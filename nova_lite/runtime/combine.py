@@ -14,8 +14,8 @@ import typing
 
 from nova_lite import runtime
 
-# Seconds that a caller waits for a call in progress before it makes the next call beside it. So a
-# call that hangs delays others once, and not one after the other.
+# Seconds that a caller waits for a call in progress before it makes the next call beside it. Nobody
+# waits for the former call after that, so a call that hangs delays others once.
 PATIENCE_S = 1.0
 
 Member = typing.TypeVar('Member')
@@ -43,20 +43,15 @@ class _Place(typing.Generic[Member, Result]):
         self.result: Result | None = None
         self.error: BaseException | None = None
 
-    def end(
-        self, at: _At, result: Result | None = None, error: BaseException | None = None
-    ) -> None:
-        self.result, self.error, self.at = result, error, at
-        self.changed.set()
-
 
 class _Lane(typing.Generic[Member, Result]):
-    """The callers that may be joined. leaders: number of calls in progress"""
+    """The callers that may be joined. leader: the one whose call others wait for, or None"""
 
-    __slots__ = ('key', 'leaders', 'waiting')
+    __slots__ = ('key', 'leader', 'waiting')
 
     def __init__(self, key: Hashable) -> None:
-        self.key, self.leaders = key, 0
+        self.key = key
+        self.leader: _Place[Member, Result] | None = None
         self.waiting: collections.deque[_Place[Member, Result]] = collections.deque()
 
 
@@ -67,6 +62,8 @@ class Combiner(typing.Generic[Member, Result]):
         refused as a whole and had no effect: then each caller makes its own call. An error that it
         raises is raised for each member
     most: number of members of one call
+    repeatable: whether a member may make its own call while the joint one goes on. Then a joint
+        call that hangs delays only the caller that makes it
     """
 
     def __init__(
@@ -74,8 +71,11 @@ class Combiner(typing.Generic[Member, Result]):
         together: Callable[[Sequence[Member]], Sequence[Result] | None],
         most: int,
         patience_s: float = PATIENCE_S,
+        *,
+        repeatable: bool = False,
     ) -> None:
         self._together, self._most, self._patience_s = together, most, patience_s
+        self._repeatable = repeatable
         # Guards all of the following, and the places that wait.
         self._lock = runtime.Lock()
         # The lanes with calls in progress, by key.
@@ -90,10 +90,10 @@ class Combiner(typing.Generic[Member, Result]):
         with self._lock:
             lane = self._lanes.setdefault(key, _Lane(key))
             place: _Place[Member, Result] = _Place(member, lane)
-            if lane.leaders:
-                lane.waiting.append(place)
-            else:
+            if lane.leader is None:
                 self._lead(place)
+            else:
+                lane.waiting.append(place)
         if place.at is not _At.LEADING:
             try:
                 self._await(place)
@@ -110,7 +110,7 @@ class Combiner(typing.Generic[Member, Result]):
 
     def _lead(self, place: _Place[Member, Result]) -> None:
         place.at = _At.LEADING
-        place.lane.leaders += 1
+        place.lane.leader = place
 
     def _await(self, place: _Place[Member, Result]) -> None:
         """Wait until another caller has made the call, or until this caller is to make it."""
@@ -120,7 +120,10 @@ class Combiner(typing.Generic[Member, Result]):
                 place.lane.waiting.remove(place)
                 self._lead(place)
         if place.at is _At.TAKEN:
-            place.changed.wait()
+            place.changed.wait(self._patience_s if self._repeatable else None)
+            with self._lock:
+                if place.at is _At.TAKEN:
+                    place.at = _At.ALONE
 
     def _abandon(self, place: _Place[Member, Result]) -> None:
         """Free the place of a caller whose thread an exception ends."""
@@ -128,7 +131,7 @@ class Combiner(typing.Generic[Member, Result]):
             if place.at is _At.WAITING:
                 place.lane.waiting.remove(place)
         if place.at is _At.LEADING:
-            self._release(place.lane)
+            self._release(place)
 
     def _make(self, place: _Place[Member, Result], alone: Callable[[], Result]) -> None:
         """Make the call for a place and those that wait, at most `most` together."""
@@ -142,23 +145,38 @@ class Combiner(typing.Generic[Member, Result]):
             results = self._together([each.member for each in places]) if others else [alone()]
             for number, each in enumerate(places):
                 if results is None:
-                    each.end(_At.ALONE)
+                    self._end(each, _At.ALONE)
                 else:
-                    each.end(_At.ENDED, results[number])
+                    self._end(each, _At.ENDED, results[number])
         except BaseException as error:
             for each in others:
-                each.end(_At.ENDED, error=error)
+                self._end(each, _At.ENDED, error=error)
             raise
         finally:
-            self._release(place.lane)
+            self._release(place)
 
-    def _release(self, lane: _Lane[Member, Result]) -> None:
-        """End the call. Make the first caller that waits the next one to call."""
+    def _end(
+        self,
+        place: _Place[Member, Result],
+        at: _At,
+        result: Result | None = None,
+        error: BaseException | None = None,
+    ) -> None:
+        """Give a caller its result, unless it makes its own call by now."""
         with self._lock:
-            lane.leaders -= 1
-            if not lane.leaders and lane.waiting:
+            if place.at is not _At.ALONE:
+                place.result, place.error, place.at = result, error, at
+        place.changed.set()
+
+    def _release(self, place: _Place[Member, Result]) -> None:
+        """End the call of a caller. If others wait for it, make the first of them the next one."""
+        lane = place.lane
+        with self._lock:
+            if lane.leader is not place:
+                return
+            if lane.waiting:
                 following = lane.waiting.popleft()
                 self._lead(following)
                 following.changed.set()
-            elif not lane.leaders:
+            else:
                 del self._lanes[lane.key]

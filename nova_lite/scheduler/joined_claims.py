@@ -1,7 +1,8 @@
 """Claims of different requests that wait for placement together, as one request.
 
 Placement accepts or refuses such a request as a whole. After a refusal, or without an answer, each
-claim is sent by itself, so that no server suffers from another one: a claim may be repeated.
+claim is sent by itself, so that no server suffers from another one: a claim may be repeated, also
+while the joint one goes on.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ class JoinedClaims:
     def __init__(self, placement: client.Placement) -> None:
         self._placement = placement
         self._combiner: combine.Combiner[Claim, bool] = combine.Combiner(
-            self._claim_together, client.TOGETHER
+            self._claim_together, client.TOGETHER, repeatable=True
         )
 
     def claim(

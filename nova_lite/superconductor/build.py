@@ -29,15 +29,13 @@ from nova_lite.db.cell import attempts
 from nova_lite.db.cell import compute_nodes
 from nova_lite.lifecycle import group_policies
 from nova_lite.lifecycle import requests
-from nova_lite.moves import world as worlds
 from nova_lite.objects import block_device
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.superconductor import build_writes
 from nova_lite.superconductor import bury
-from nova_lite.superconductor import joined_casts
-from nova_lite.superconductor import joined_selections
 from nova_lite.superconductor import silent_hosts
+from nova_lite.superconductor import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -51,27 +49,11 @@ CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
 GENERATIONS = 8
 
 
-class World(worlds.World, typing.Protocol):
-    """The World of sagas, with the calls that builds make together.
-
-    builds: writes builds; selections: chooses their hosts; casts: sends them to these hosts
-    """
-
-    @property
-    def builds(self) -> build_writes.JoinedWrites: ...
-
-    @property
-    def selections(self) -> joined_selections.JoinedSelections: ...
-
-    @property
-    def casts(self) -> joined_casts.JoinedCasts: ...
-
-
 class Build:
     """One attempt at a batch of servers that were asked for together."""
 
     def __init__(
-        self, world: World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
+        self, world: worlds.World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
     ) -> None:
         self.world, self.ctxt = world, ctxt
         self.requests = {request.instance_uuid: request for request in accepted}

@@ -18,6 +18,7 @@ from nova_lite.lifecycle import requests
 from nova_lite.runtime import workers
 from nova_lite.saga import retries
 from nova_lite.superconductor import build
+from nova_lite.superconductor import world as worlds
 
 LOG = log.getLogger(__name__)
 
@@ -28,9 +29,9 @@ THREADS, WAIT_S = 4, 20
 
 
 class BuildSweep:
-    """The periodic search of the super-conductor. world: see `manager.World`"""
+    """The periodic search of the super-conductor. world: see `world.World`"""
 
-    def __init__(self, world: build.World) -> None:
+    def __init__(self, world: worlds.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
         self._threads = workers.Executor(THREADS)
         self._running: list[runtime.Future[None]] = []

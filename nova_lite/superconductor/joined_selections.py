@@ -14,8 +14,8 @@ from nova_lite.objects import selection
 from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.runtime import combine
 
-# Requests of one call.
-MOST = 20
+# Requests of one call. All of them wait for the slowest decision.
+MOST = 8
 
 Chosen: typing.TypeAlias = list[list[selection.Selection]]
 

@@ -15,11 +15,8 @@ from oslo_log import log
 
 from nova_lite import cells as deployment
 from nova_lite import context
-from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.clients import neighbours
-from nova_lite.db import transactions
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
@@ -27,17 +24,11 @@ from nova_lite.lifecycle import discovery
 from nova_lite.lifecycle import searches
 from nova_lite.moves import kinds
 from nova_lite.moves import lanes
-from nova_lite.notify import watch
-from nova_lite.rpc.methods import compute as compute_rpc
-from nova_lite.rpc.methods import conductor as conductor_rpc
-from nova_lite.rpc.methods import scheduler as scheduler_rpc
 from nova_lite.saga import engine
 from nova_lite.saga import journal
 from nova_lite.superconductor import build
 from nova_lite.superconductor import build_sweep
-from nova_lite.superconductor import build_writes
-from nova_lite.superconductor import joined_casts
-from nova_lite.superconductor import joined_selections
+from nova_lite.superconductor import world as worlds
 from nova_lite.superconductor.audits import auto_confirm
 from nova_lite.superconductor.audits import auto_offload
 from nova_lite.superconductor.audits import disposals
@@ -56,58 +47,10 @@ BINARY, TOPIC = 'nova-conductor', 'conductor'
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
-class World:
-    """The databases and clients that builds and sagas use.
-
-    clients: object with the attributes placement, image, network, volume and share
-    engine: the saga engine; None until it is created
-    notices: notify.watch.Notices, for notifications without a record; or None
-    builds, selections, casts: write the builds of this process, choose their hosts, and call them
-    """
-
-    def __init__(
-        self,
-        conf: cfg.ConfigOpts,
-        *,
-        api_db: transactions.Database,
-        cells: deployment.Cells,
-        scheduler: scheduler_rpc.SchedulerAPI,
-        clients: neighbours.Neighbours,
-        notices: watch.Notices | None = None,
-    ) -> None:
-        self.conf, self.notices = conf, notices
-        self.api_db, self.cells = api_db, cells
-        self.scheduler, self.placement = scheduler, clients.placement
-        self.image, self.network, self.volume = clients.image, clients.network, clients.volume
-        self.share = clients.share
-        self.engine: engine.Engine | None = None
-        self.builds = build_writes.JoinedWrites(api_db)
-        self.selections = joined_selections.JoinedSelections(scheduler)
-        self.casts = joined_casts.JoinedCasts(lambda cell: self.compute(cell))
-
-    def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
-        """Return a client of the computes of a cell."""
-        return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
-
-    def conductor(self, cell: deployment.Cell) -> conductor_rpc.ConductorAPI:
-        """Return a client of a cell's conductor."""
-        return conductor_rpc.ConductorAPI(cell.bus)
-
-    def wake(self, uuid: str) -> None:
-        """Wake a parked saga. It would otherwise continue at its next alarm."""
-        try:
-            waits = self.api_db.write(sagas.wake, uuid)
-        except exception.Unavailable as error:
-            LOG.info('Cannot wake saga %s: %s. It continues at its next alarm.', uuid, error)
-            return
-        if waits and self.engine is not None:
-            self.engine.submit(uuid)
-
-
 class SuperConductor:
     """Implements SuperConductorAPI. name: unique among all super-conductors."""
 
-    def __init__(self, conf: cfg.ConfigOpts, world: World, *, name: str) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, world: worlds.World, *, name: str) -> None:
         self.conf, self.world = conf, world
         self.engine = engine.Engine(
             sagas.Journal(world.api_db),

@@ -34,7 +34,7 @@ LOG = log.getLogger(__name__)
 
 
 class Disposals:
-    """The periodic search of the super-conductor. world: see `manager.World`"""
+    """The periodic search of the super-conductor. world: see `world.World`"""
 
     def __init__(self, world: worlds.World) -> None:
         self._world, self._options = world, world.conf.conductor

@@ -28,7 +28,7 @@ MOST_HOSTS = 50
 
 
 class Audit:
-    """A periodic search of the super-conductor. world: see `manager.World`"""
+    """A periodic search of the super-conductor. world: see `world.World`"""
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world

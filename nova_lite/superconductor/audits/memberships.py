@@ -76,7 +76,7 @@ def _of_host(connection: sa.Connection, host: str) -> tuple[set[str], set[str]]:
 
 
 class Audit:
-    """The periodic audit. world: see `manager.World`
+    """The periodic audit. world: see `world.World`
 
     Each run asks placement once for the members of each aggregate.
     """

@@ -145,7 +145,7 @@ class Consumers:
 
 
 class Audit:
-    """The periodic audit. world: see `manager.World`
+    """The periodic audit. world: see `world.World`
 
     The claim of work that is just starting looks like an orphan until its record exists. So
     an allocation is deleted only if two audits in a row find it.

@@ -32,7 +32,7 @@ MOST_CHANGES, MOST_SERVERS, PART = 100, 500, 50
 
 
 class Audit:
-    """The periodic searches of the super-conductor. world: see `manager.World`"""
+    """The periodic searches of the super-conductor. world: see `world.World`"""
 
     def __init__(self, world: worlds.World) -> None:
         self._world = world

@@ -165,6 +165,39 @@ class CombinerTest(testtools.TestCase):
         second = self.pool.submit(self.combiner.call, 1, lambda: 'beside')
         self.assertEqual('beside', second.result(LONG_S))
         self.assertFalse(first.done())
+        # Nobody waits for the call that hangs any more.
+        for member in (2, 3):
+            self.assertEqual(member, self.combiner.call(member, lambda member=member: member))
+        self.assertEqual(1, self.combiner.waits.qsize())
         self.opened.set()
         self.assertEqual(0, first.result(LONG_S))
         self.assertEqual(8, self.combiner.call(8, lambda: self.alone(8)))
+        self.assertEqual({}, self.combiner._lanes)
+
+    def test_members_of_a_call_that_hangs_make_their_own(self):
+        """The caller of the joint call waits for its end."""
+        self.combiner = self.make(patience_s=LONG_S, repeatable=True)
+        hangs, entered = runtime.Event(), runtime.Event()
+
+        def hang(members):
+            entered.set()
+            hangs.wait(LONG_S)
+            return [member * 10 for member in members]
+
+        self.combiner._together = hang
+        self.addCleanup(hangs.set)
+        self.submit(0)
+        self.entered.get(timeout=LONG_S)
+        first = self.submit(1)
+        self.combiner.waits.get(timeout=LONG_S)
+        second = self.submit(2)
+        place = self.combiner.waits.get(timeout=LONG_S)
+        self.opened.set()
+        entered.wait(LONG_S)
+        # As the end of its patience.
+        place.changed.set()
+        self.assertEqual(2, second.result(LONG_S))
+        self.assertFalse(first.done())
+        hangs.set()
+        self.assertEqual(10, first.result(LONG_S))
+        self.assertEqual({}, self.combiner._lanes)

@@ -21,7 +21,7 @@ from nova_lite.objects import flavor
 from nova_lite.objects import request_spec
 from nova_lite.objects import selection
 from nova_lite.superconductor import build
-from nova_lite.superconductor import manager as super_module
+from nova_lite.superconductor import world as super_world
 from tests.fixtures import cell as cell_fixture
 from tests.fixtures import database
 
@@ -98,7 +98,7 @@ class Compute:
         self.built.append((host, [each['instance'].uuid for each in builds]))
 
 
-class World(super_module.World):
+class World(super_world.World):
     def __init__(self, *args, compute, **kwargs):
         super().__init__(*args, **kwargs)
         self._compute = compute

@@ -17,6 +17,7 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.rpc import interface
 from nova_lite.superconductor import manager as super_module
+from nova_lite.superconductor import world as super_world
 from tests.fixtures import api_neighbours
 from tests.fixtures import clock
 from tests.unit.api.servers import base
@@ -74,7 +75,7 @@ class Sweeping:
 
     def sweep(self):
         options = conf.make_conf(files=[])
-        world = super_module.World(
+        world = super_world.World(
             options,
             api_db=self.api.api_db,
             cells=self.api.cells,

@@ -4,7 +4,7 @@ import testscenarios
 
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
-from nova_lite.superconductor import manager as super_module
+from nova_lite.superconductor import world as super_world
 from nova_lite.superconductor.audits import disposals
 from tests.fixtures import clock
 from tests.fixtures import saga_rows
@@ -36,7 +36,7 @@ class LostHostTest(testscenarios.WithScenarios, base.Case):
         self.server = self.api.add_server()
         self.ok('DELETE', f'/servers/{self.server}', code=204)
         self.assertEqual('deleting', self.api.row(self.server).task_state)
-        world = super_module.World(
+        world = super_world.World(
             self.api.conf,
             api_db=self.api.api_db,
             cells=self.api.cells,

@@ -12,7 +12,7 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
-from nova_lite.superconductor import manager as super_module
+from nova_lite.superconductor import world as super_world
 from nova_lite.superconductor.audits import disposals
 from tests.fixtures import api_neighbours
 from tests.fixtures import clock
@@ -78,7 +78,7 @@ class RefusedCase(testscenarios.WithScenarios, base.Case):
             self.cell.db.write(services.beat, ['host1'], services.COMPUTE, 'compute')
             service = self.cell.db.read(services.find, 'host1')
             self.cell.db.write(services.update, service.uuid, down)
-        world = super_module.World(
+        world = super_world.World(
             self.api.conf,
             api_db=self.api.api_db,
             cells=self.api.cells,
