@@ -54,11 +54,11 @@ class WebSocket:
     def _reject(self, error: Exception) -> None:
         """Answer that there is no WebSocket, and why."""
         hint = getattr(error, 'event_hint', None) or events.RejectConnection()
+        # h11, which reads the head for wsproto, knows the status better.
+        status = getattr(error.__context__, 'error_status_hint', hint.status_code)
         text = f'{error}\n'.encode()
         headers = [*hint.headers, (b'Content-Length', str(len(text)).encode())]
-        self._send(
-            events.RejectConnection(status_code=hint.status_code, headers=headers, has_body=True)
-        )
+        self._send(events.RejectConnection(status_code=status, headers=headers, has_body=True))
         self._send(events.RejectData(data=text))
 
     def send(self, data: bytes) -> None:

@@ -119,6 +119,8 @@ class SerialConsolesTest(testtools.TestCase):
         answer = self.ask(good.replace(b'13', b'8') + b'\r\n')
         self.assertTrue(answer.startswith(b'HTTP/1.1 426 '), answer)
         self.assertIn(b'\r\nSec-WebSocket-Version: 13\r\n', answer)
+        answer = self.ask(b'GET /' + b'x' * (1 << 18) + b' HTTP/1.1\r\n\r\n')
+        self.assertIn(answer[:13], (b'', b'HTTP/1.1 431 '))
         # A head without an end.
         self.assertNotIn(b'101', self.ask(b'GET / HTTP/1.1\r\n' + b'x' * 100_000))
         self.connect().recv()
