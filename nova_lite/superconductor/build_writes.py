@@ -109,7 +109,7 @@ def place(connection: sa.Connection, places: Sequence[Place]) -> None:
         instance_mappings.place(connection, [each.uuid for each in mine], cell_id)
         hosts = {each.host: None for each in mine if each.host is not None}
         if hosts:
-            host_mappings.hold_all(connection, list(hosts), cell_id)
+            host_mappings.hold(connection, list(hosts), cell_id)
 
 
 class JoinedWrites:

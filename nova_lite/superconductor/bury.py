@@ -156,4 +156,4 @@ def _record(
 
 def _map(connection: sa.Connection, uuid: str, epoch: int, cell0_id: int) -> None:
     build_requests.drop(connection, {uuid: epoch})
-    instance_mappings.place(connection, uuid, cell0_id)
+    instance_mappings.place(connection, [uuid], cell0_id)

@@ -39,13 +39,7 @@ def get(connection: sa.Connection, host: str) -> rows.Row:
     return rows.get(connection, TABLE, exception.HostMappingNotFound(host=host), host=host)
 
 
-def hold(connection: sa.Connection, host: str, cell_id: int) -> None:
-    """Keep a host mapped to a cell until the transaction ends. Raise HostMappingNotFound."""
-    if rows.share(connection, TABLE, host=host, cell_id=cell_id) is None:
-        raise exception.HostMappingNotFound(host=host)
-
-
-def hold_all(connection: sa.Connection, hosts: Collection[str], cell_id: int) -> None:
+def hold(connection: sa.Connection, hosts: Collection[str], cell_id: int) -> None:
     """Keep hosts mapped to a cell until the transaction ends. Raise HostMappingNotFound."""
     given = {'hosts': execute.filled(hosts), 'cell_id': cell_id}
     kept = set(execute.values(connection, _KEPT, given))

@@ -96,13 +96,12 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
     return rows.every(connection, TABLE, instance_uuid=list(uuids))
 
 
-def place(connection: sa.Connection, uuid: str | list[str], cell_id: int) -> None:
-    """Map a server, or several, to a cell. uuid: one server's or several
+def place(connection: sa.Connection, uuids: list[str], cell_id: int) -> None:
+    """Map servers to a cell.
 
     Raise StateChanged if one is in a cell already, CellMappingNotFound if the cell was deleted.
     """
     cell_mappings.hold(connection, cell_id)
-    uuids = [uuid] if isinstance(uuid, str) else uuid
     values = {'cell_id': cell_id}
     if rows.change(connection, TABLE, values, instance_uuid=uuids, cell_id=None) != len(uuids):
         raise exception.StateChanged(

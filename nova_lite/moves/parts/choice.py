@@ -108,7 +108,7 @@ class Choice:
         def record_and_hold() -> None:
             record()
             hold, api_db = host_mappings.hold, self.scope.world.api_db
-            api_db.write(hold, dest.host, dest.cell.cell.id)
+            api_db.write(hold, [dest.host], dest.cell.cell.id)
 
         return at.step(step, record_and_hold, forget, **options)
 

@@ -12,7 +12,7 @@ DEFECTS = (
         (
             (
                 'superconductor/build_writes.py',
-                'host_mappings.hold_all(connection, list(hosts), cell_id)',
+                'host_mappings.hold(connection, list(hosts), cell_id)',
                 'pass',
             ),
         ),
@@ -26,10 +26,10 @@ DEFECTS = (
             # The mappings of the hosts of the cell are missed as well.
             (
                 'superconductor/build_writes.py',
-                'host_mappings.hold_all(connection, list(hosts), cell_id)',
+                'host_mappings.hold(connection, list(hosts), cell_id)',
                 'known = host_mappings.cell_mappings.every(connection)\n'
                 '            if any(each.id == cell_id for each in known):\n'
-                '                host_mappings.hold_all(connection, list(hosts), cell_id)',
+                '                host_mappings.hold(connection, list(hosts), cell_id)',
             ),
         ),
     ),
@@ -40,7 +40,7 @@ DEFECTS = (
         (
             (
                 'moves/parts/choice.py',
-                'api_db.write(hold, dest.host, dest.cell.cell.id)',
+                'api_db.write(hold, [dest.host], dest.cell.cell.id)',
                 'del hold, api_db',
             ),
         ),

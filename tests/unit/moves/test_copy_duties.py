@@ -146,7 +146,7 @@ class CopyDutiesTest(build_base.BuildTestCase):
         self.db['cell1'].write(instances.create, [row])
         mapping = {'instance_uuid': self.server, 'project_id': 'project', 'user_id': 'user'}
         self.api_db.write(instance_mappings.create, {**mapping, 'vcpus': 1, 'memory_mb': 512})
-        self.api_db.write(instance_mappings.place, self.server, self.cell('cell1').id)
+        self.api_db.write(instance_mappings.place, [self.server], self.cell('cell1').id)
 
     # ---- cells ----
 

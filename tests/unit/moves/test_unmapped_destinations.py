@@ -77,9 +77,9 @@ class UnmappedDestinationTest(moves_base.MoveTestCase):
             found = []
             hold = host_mappings.hold
 
-            def look(connection, host, cell_id, found=found, hold=hold):
-                found.extend(self.cell.db.read(migrations.in_progress, host))
-                hold(connection, host, cell_id)
+            def look(connection, hosts, cell_id, found=found, hold=hold):
+                found.extend(self.cell.db.read(migrations.in_progress, *hosts))
+                hold(connection, hosts, cell_id)
 
             self.cell.db.write(instances.force, self.server, {'task_state': None})
             saga = made()

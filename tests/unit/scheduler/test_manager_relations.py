@@ -68,6 +68,9 @@ class MoveTest(cloud.ManagerTestCase):
             self.add_host(name)
         self.moving = self.add_server('a')
 
+    def select(self, spec, **options):
+        return self.scheduler.select_destinations(self.ctxt, spec, [self.moving], **options)[0]
+
     def move(self, beside=(), **values):
         spec = base.make_spec(
             instance_uuid=self.moving,
@@ -76,9 +79,7 @@ class MoveTest(cloud.ManagerTestCase):
             ignore_hosts=['a'],
             **values,
         )
-        return self.scheduler.select_destinations(
-            self.ctxt, spec, [self.moving], beside=list(beside)
-        )[0][0]
+        return self.select(spec, beside=list(beside))[0]
 
     def test_a_claim_whose_asker_gave_up_is_not_doubled(self):
         """Two schedulers, or two threads of one, may work on the question and its repetition."""
@@ -129,22 +130,16 @@ class MoveTest(cloud.ManagerTestCase):
             {'allocations': {base.uuid_of('a'): {'resources': {'VCPU': 1}}}},
         )
         spec = base.make_spec(ignore_hosts=['a'])
-        self.assertRaises(
-            exception.AllocationConflict,
-            self.scheduler.select_destinations,
-            self.ctxt,
-            spec,
-            [self.moving],
-        )
+        self.assertRaises(exception.AllocationConflict, self.select, spec)
         self.assertEqual({base.uuid_of('a')}, set(self.held(self.moving)))
 
     def test_rebuild_asks_neither_placement_nor_most_filters(self):
         self.set_service('a', forced_down=True)
         self.asked()
         spec = base.make_spec(current_host='a', check_type='rebuild')
-        found = self.scheduler.select_destinations(self.ctxt, spec, [self.moving])
-        self.assertEqual(['a'], [one.service_host for one in found[0]])
-        self.assertIsNone(found[0][0].allocation_request)
+        found = self.select(spec)
+        self.assertEqual(['a'], [one.service_host for one in found])
+        self.assertIsNone(found[0].allocation_request)
         self.assertEqual([], self.asked())
 
     def test_rebuild_with_an_image_whose_features_the_host_lacks(self):
@@ -156,13 +151,7 @@ class MoveTest(cloud.ManagerTestCase):
             spec = base.make_spec(
                 image_properties=properties, current_host='a', check_type='rebuild'
             )
-            error = self.assertRaises(
-                exception.NoValidHost,
-                self.scheduler.select_destinations,
-                self.ctxt,
-                spec,
-                [self.moving],
-            )
+            error = self.assertRaises(exception.NoValidHost, self.select, spec)
             self.assertIn(trait, error.message)
         self.providers.set_traits(self.admin, base.uuid_of('a'), ['COMPUTE_NET_VIRTIO_PACKED'])
         # Only the server's own node is to run the guest.
@@ -175,13 +164,7 @@ class MoveTest(cloud.ManagerTestCase):
         spec = base.make_spec(
             image_properties={'hw_architecture': 's390x'}, current_host='a', check_type='rebuild'
         )
-        error = self.assertRaises(
-            exception.NoValidHost,
-            self.scheduler.select_destinations,
-            self.ctxt,
-            spec,
-            [self.moving],
-        )
+        error = self.assertRaises(exception.NoValidHost, self.select, spec)
         self.assertIn('ImagePropertiesFilter', error.message)
 
 

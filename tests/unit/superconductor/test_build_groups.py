@@ -37,7 +37,7 @@ class AffinityTest(build_base.BuildTestCase):
         self.cell(cell).db.write(instances.create, [values])
 
     def map_other(self, cell):
-        self.api_db.write(instance_mappings.place, self.other, self.cell(cell).id)
+        self.api_db.write(instance_mappings.place, [self.other], self.cell(cell).id)
 
     def assertStartsOver(self):
         self.attempt().run()

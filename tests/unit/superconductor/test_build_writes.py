@@ -107,7 +107,7 @@ class TogetherTest(build_base.BuildTestCase):
 
     def test_one_was_mapped_by_another(self):
         builds = self.builds()
-        self.api_db.write(instance_mappings.place, self.uuids[1], self.cell('cell2').id)
+        self.api_db.write(instance_mappings.place, [self.uuids[1]], self.cell('cell2').id)
         found = self.place(builds)
         self.assertIsInstance(found[1], exception.StateChanged)
         here = self.cell('cell1').id

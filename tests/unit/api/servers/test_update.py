@@ -18,7 +18,7 @@ class ScheduledTest(create_base.Case):
 
     def place(self, connection, cell_id):
         build_requests.drop(connection, {self.request.instance_uuid: self.request.epoch})
-        instance_mappings.place(connection, self.request.instance_uuid, cell_id)
+        instance_mappings.place(connection, [self.request.instance_uuid], cell_id)
 
     def build(self):
         """As a super-conductor that has read the build request."""

@@ -134,7 +134,7 @@ class CellAwayTest(build_base.BuildTestCase):
     def test_a_resize_whose_server_was_reset_is_confirmed_at_once(self):
         """An automatic confirmation of the others is switched off."""
         cell2 = self.cell('cell2')
-        self.api_db.write(instance_mappings.place, self.uuid, cell2.id)
+        self.api_db.write(instance_mappings.place, [self.uuid], cell2.id)
         self.create(cell2)
         reset = self.moved(instance_uuid=self.uuid, source_compute='host-1')
         ran = []
@@ -168,7 +168,7 @@ class CellAwayTest(build_base.BuildTestCase):
         """A confirmation would remove the server from the cell that has it."""
         self.world.conf.set_override('resize_confirm_window', 1)
         cell1, cell2 = self.cell('cell1'), self.cell('cell2')
-        self.api_db.write(instance_mappings.place, self.uuid, cell1.id)
+        self.api_db.write(instance_mappings.place, [self.uuid], cell1.id)
         self.create(cell1, cell2)
         long_ago = runtime.naive_now() - datetime.timedelta(hours=1)
         more = {'source_compute': 'host-1', 'cross_cell_move': True, 'updated_at': long_ago}
