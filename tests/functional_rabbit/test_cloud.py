@@ -19,6 +19,7 @@ from tests.fixtures import postgresql
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
+from tools import sample
 
 # Recovery is bounded by the options of the fixture; the rest is for a busy machine.
 ACCEPT_S = 120
@@ -42,6 +43,7 @@ KINDS = (
 SERVERS = len(KINDS) + 2
 
 
+@sample.in_turns(2)
 class TestDaemons(testtools.TestCase):
     """Each kind of daemon is stopped, and then killed, under boots and moves.
 

@@ -18,6 +18,7 @@ from tests.fixtures import moving
 from tests.fixtures import process_cloud
 from tests.fixtures import rabbit
 from tests.fixtures import servers
+from tools import sample
 
 # How often daemons are asked how they are: the answers cost them time.
 ASK_S = 1
@@ -40,6 +41,7 @@ AWAY = {
 }
 
 
+@sample.in_turns(2, first=1)
 class TestOutages(testtools.TestCase):
     """Seconds without, while servers are made and moved; no daemon is started again.
 
