@@ -4,6 +4,7 @@ Plain values in hypervisor terms, without states of servers, migrations or alloc
 the compute daemon knows.
 """
 
+from collections.abc import Mapping
 import dataclasses
 import enum
 from typing import Any
@@ -201,6 +202,7 @@ class Guest:
     """A guest on a node. move: the last move in which it took part, or None
 
     started_at: time by a clock of the node; None: the guest does not run
+    plugged: {device id: time by that clock} of devices that were plugged into the running guest
     """
 
     uuid: str
@@ -211,6 +213,12 @@ class Guest:
     rescued: bool = False
     move: str | None = None
     started_at: float | None = None
+    plugged: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    def since(self, device: Device, now: float) -> float:
+        """Return since when a device has been in the guest, which runs at `now`."""
+        started = now if self.started_at is None else self.started_at
+        return min(now, max(started, self.plugged.get(device.id, started)))
 
     @property
     def last_move(self) -> str:

@@ -16,12 +16,12 @@ from typing import Any
 from oslo_config import cfg
 
 from nova_lite import exception
-from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt import pci
 from nova_lite.virt import topology
 from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import facts
+from nova_lite.virt.sim import guest_rows
 from nova_lite.virt.sim import jobs
 from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import profile as profiles
@@ -145,15 +145,16 @@ class SimDriver:
         self._check(node)
         self._jobs.settle_node(node)
         with self._store.read() as tx:
-            rows = tx.execute('SELECT * FROM guests WHERE node = ?', (node,)).fetchall()
-        return [_to_guest(row) for row in rows]
+            return guest_rows.of_node(tx, node)
 
     def get_guest(self, node: str, guest: str) -> model.Guest:
-        return _to_guest(self._row(node, guest))
+        return guest_rows.guest_of(self._row(node, guest))
 
     def get_console_output(self, node: str, guest: str, lines: int | None = None) -> str:
         row = self._row(node, guest)
-        found = facts.console_output(_to_guest(row), row['rescue_image'], self._store.now())
+        found = facts.console_output(
+            guest_rows.guest_of(row), row['rescue_image'], self._store.now()
+        )
         if lines is not None:
             found = found[-lines:] if lines > 0 else []
         # As of a terminal: what follows the last line, a prompt, has no line break.
@@ -383,16 +384,3 @@ def _definition(spec: model.GuestSpec | None) -> model.Json:
     if spec is None:
         return {'spec': None, 'drive': None}
     return {'spec': json.dumps(spec.to_dict()), 'drive': spec.drive}
-
-
-def _to_guest(row: sqlite3.Row) -> model.Guest:
-    return model.Guest(
-        uuid=row['uuid'],
-        node=row['node'],
-        role=model.Role(row['role']),
-        power_state=states.PowerState(row['power_state']),
-        spec=model.GuestSpec.from_dict(json.loads(row['spec'])),
-        rescued=row['rescue_image'] is not None,
-        move=row['move'],
-        started_at=row['started_at'],
-    )

@@ -203,9 +203,12 @@ def diagnostics(
     """
     started = now if guest.started_at is None else min(guest.started_at, now)
     spec = guest.spec
-    kinds = [device.kind for device in spec.devices]
-    num_disks = kinds.count(model.DeviceKind.VOLUME) + (1 if spec.image_id else 0)
+    volumes = [device for device in spec.devices if device.kind is model.DeviceKind.VOLUME]
     nics = [device for device in spec.devices if device.kind is model.DeviceKind.INTERFACE]
+    disks = [
+        *([disk(used, started, now)] if spec.image_id else ()),
+        *(disk(used, started, now, since=guest.since(device, now)) for device in volumes),
+    ]
     running = guest.power_state is states.PowerState.RUNNING
     share = used.memory.at(started, now) if running else 0
     cpu_time = int(used.cpu.total(started, now) * 1e9)
@@ -218,20 +221,25 @@ def diagnostics(
         'uptime': int(now - started),
         'config_drive': spec.config_drive,
         'num_cpus': spec.vcpus,
-        'num_disks': num_disks,
+        'num_disks': len(disks),
         'num_nics': len(nics),
         'memory_details': {'maximum': spec.memory_mb, 'used': int(spec.memory_mb * share)},
         'cpu_details': [
             {'id': index, 'time': cpu_time, 'utilisation': cpu_share} for index in range(spec.vcpus)
         ],
-        'disk_details': [_disk(used, started, now) for _index in range(num_disks)],
-        'nic_details': [_nic(device, used, started, now) for device in nics],
+        'disk_details': disks,
+        'nic_details': [
+            _nic(device, used, started, now, since=guest.since(device, now)) for device in nics
+        ],
     }
 
 
-def _disk(used: usage.Usage, started: float, now: float) -> model.Json:
-    read = int(used.read_bytes_s.total(started, now))
-    written = int(used.write_bytes_s.total(started, now))
+def disk(
+    used: usage.Usage, started: float, now: float, *, since: float | None = None
+) -> model.Json:
+    """Return the counters of a disk that has been in its guest since then, or since the boot."""
+    read = int(used.read_bytes_s.total(started, now, since=since))
+    written = int(used.write_bytes_s.total(started, now, since=since))
     return {
         'read_bytes': read,
         'read_requests': read // REQUEST_BYTES,
@@ -241,9 +249,11 @@ def _disk(used: usage.Usage, started: float, now: float) -> model.Json:
     }
 
 
-def _nic(device: model.Device, used: usage.Usage, started: float, now: float) -> model.Json:
-    received = int(used.rx_bytes_s.total(started, now))
-    sent = int(used.tx_bytes_s.total(started, now))
+def _nic(
+    device: model.Device, used: usage.Usage, started: float, now: float, *, since: float
+) -> model.Json:
+    received = int(used.rx_bytes_s.total(started, now, since=since))
+    sent = int(used.tx_bytes_s.total(started, now, since=since))
     return {
         'mac_address': device.data.get('mac_address'),
         'rx_octets': received,

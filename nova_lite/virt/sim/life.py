@@ -9,6 +9,7 @@ from nova_lite import states
 from nova_lite.virt import model
 from nova_lite.virt.sim import effects
 from nova_lite.virt.sim import passwords
+from nova_lite.virt.sim import plugged
 from nova_lite.virt.sim import store
 
 Power = states.PowerState
@@ -168,7 +169,7 @@ def _set_password(work: effects.Work) -> model.Json:
 
 def _attach(work: effects.Work) -> model.Json:
     row = work.resident()
-    _replace_device(work, row, work.args['device'])
+    _replace_device(work, row, plugged.mark(work.args['device'], work.at))
     return {'attached': True}
 
 

@@ -16,6 +16,7 @@ from nova_lite.virt import model
 from nova_lite.virt.sim import cold
 from nova_lite.virt.sim import effects
 from nova_lite.virt.sim import passwords
+from nova_lite.virt.sim import plugged
 from nova_lite.virt.sim import precopy
 from nova_lite.virt.sim import store
 
@@ -124,6 +125,7 @@ def hand_over(work: effects.Work) -> model.Handover:
         power_state=row['power_state'],
         ticket=work.args['ticket']['id'],
         ran_s=None if row['started_at'] is None else work.at - row['started_at'],
+        plugged_s=plugged.ages(row['spec'], work.at),
     )
 
 
@@ -238,13 +240,14 @@ def _arrive(work: effects.Work) -> model.Json:
         raise effects.Refused(
             'GuestNotFound', f'Guest {work.guest} is not expected on {work.node} with this ticket.'
         )
+    spec = plugged.put(row['spec'], given.get('plugged_s', {}), work.at)
     store.update_guest(
         work.tx,
         row,
         role=model.Role.RESIDENT,
         power_state=given['power_state'],
         ticket=None,
-        spec=passwords.put(row['spec'], given.get('password')),
+        spec=passwords.put(spec, given.get('password')),
         started_at=None if given['ran_s'] is None else work.at - given['ran_s'],
     )
     return work.power_result(given['power_state'])

@@ -40,11 +40,15 @@ class Curve:
         seconds = now - started if self.every_s is None else now % self.every_s
         return self.values[bisect.bisect_right(self.starts, seconds) - 1]
 
-    def total(self, started: float, now: float) -> float:
-        """Return the value integrated over the time that a guest has run."""
+    def total(self, started: float, now: float, *, since: float | None = None) -> float:
+        """Return the value integrated over the time that a guest has run.
+
+        since: begin of the time to integrate, if it is not when the guest was booted
+        """
+        since = started if since is None else since
         if self.every_s is None:
-            return self._sum(now - started)
-        return self._sum_of_rounds(now) - self._sum_of_rounds(started)
+            return self._sum(now - started) - self._sum(since - started)
+        return self._sum_of_rounds(now) - self._sum_of_rounds(since)
 
     @functools.cached_property
     def _sums(self) -> tuple[float, ...]:

@@ -118,3 +118,57 @@ class ProfileTests(base.SimTestCase):
         found = made.get_diagnostics('n1', base.GUEST)
         self.assertEqual(0, found['memory_details']['used'])
         self.assertEqual([(0, 0)], [(e['time'], e['utilisation']) for e in found['cpu_details']])
+
+
+class HotPlugTests(base.SimTestCase):
+    """A device counts from when it was plugged in, also after a live migration."""
+
+    def counters(self, made, node='n1'):
+        found = made.get_diagnostics(node, base.GUEST)
+        return (
+            [disk['write_bytes'] for disk in found['disk_details']],
+            [nic['rx_octets'] for nic in found['nic_details']],
+        )
+
+    def plug(self, made):
+        second = model.Device(model.DeviceKind.INTERFACE, 'port-2', {})
+        for device in (base.VOLUME, second):
+            made.attach('n1', base.GUEST, device, key=f'attach/{device.id}')
+
+    def assert_counted(self, disks_s, nics_s, counted):
+        disks, nics = counted
+        for seconds, found, rate in ((disks_s, disks, 8192), (nics_s, nics, 600)):
+            self.assertEqual(len(seconds), len(found))
+            for each, octets in zip(seconds, found, strict=True):
+                self.assertAlmostEqual(each * rate, octets, delta=2)
+
+    def test_devices_of_a_running_guest(self):
+        made = self.hosts()
+        made.spawn('n1', base.guest_spec(), key='k')
+        self.clock.advance(100)
+        self.plug(made)
+        self.assert_counted([100, 0], [100, 0], self.counters(made))
+        self.clock.advance(30)
+        self.assert_counted([130, 30], [130, 30], self.counters(made))
+        made.detach('n1', base.GUEST, base.VOLUME, key='d')
+        made.attach('n1', base.GUEST, base.VOLUME, key='again')
+        self.clock.advance(5)
+        self.assert_counted([135, 5], [135, 35], self.counters(made))
+        made.change_power('n1', base.GUEST, model.PowerAction.SOFT_REBOOT, key='r')
+        self.clock.advance(2)
+        self.assert_counted([2, 2], [2, 2], self.counters(made))
+
+    def test_a_live_migration_keeps_them(self):
+        made = self.hosts()
+        made.spawn('n1', base.guest_spec(), key='k')
+        self.clock.advance(100)
+        self.plug(made)
+        self.clock.advance(30)
+        second = model.Device(model.DeviceKind.INTERFACE, 'port-2', {})
+        spec = base.guest_spec(devices=(base.PORT, base.VOLUME, second))
+        ticket = self.assertDone(made.pre_live_migration('n2', spec, base.MOVE, key='p'))['ticket']
+        moved = made.live_migrate('n1', base.GUEST, base.MOVE, key='m', ticket=ticket)
+        given = self.assertDone(moved)['handover']
+        self.assertDone(made.post_live_migration('n2', base.GUEST, given, key='a'))
+        self.clock.advance(10)
+        self.assert_counted([140, 40], [140, 40], self.counters(made, 'n2'))
