@@ -57,7 +57,15 @@ _DUE_WITHDRAWN = writing.locking(
     .order_by(*_FIRST)
     .limit(20)
 )
-_NEWEST_FIRST = TABLE.c.id.desc()
+# The columns that lists show. The others are as large again, and a list reads all rows.
+_LISTED = (
+    sa.select(
+        TABLE.c.instance_uuid, TABLE.c.created_at, TABLE.c.epoch, TABLE.c.instance, TABLE.c.tags
+    )
+    .where(TABLE.c.withdrawn.is_(False))
+    .order_by(TABLE.c.id.desc())
+)
+_LISTED_OF_PROJECT = _LISTED.where(TABLE.c.project_id == sa.bindparam('project'))
 
 
 def create(
@@ -133,11 +141,13 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
 
 
 def every(connection: sa.Connection, project_id: str | None = None) -> Sequence[rows.Row]:
-    """Return all build requests, or those of a project, newest first."""
-    where: dict[str, typing.Any] = {'withdrawn': False}
-    if project_id is not None:
-        where['project_id'] = project_id
-    return rows.every(connection, TABLE, order_by=_NEWEST_FIRST, **where)
+    """Return all build requests, or those of a project, newest first.
+
+    The rows have the columns instance_uuid, created_at, epoch, instance and tags.
+    """
+    if project_id is None:
+        return execute.every(connection, _LISTED)
+    return execute.every(connection, _LISTED_OF_PROJECT, {'project': project_id})
 
 
 def drop(connection: sa.Connection, epoch_of: Mapping[str, int]) -> None:

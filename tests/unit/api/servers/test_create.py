@@ -130,10 +130,9 @@ class TestStored(create_base.Case):
     def test_password_that_is_answered_is_on_the_drive(self):
         body = self.body(config_drive=True)
         answer = self.ok('POST', '/servers', body, code=202, version='latest')
-        (request,) = self.api.api_db.read(build_requests.every)
-        self.assertEqual(
-            answer.json['server']['adminPass'], request.arguments['options']['admin_pass']
-        )
+        server = answer.json['server']
+        request = self.api.api_db.read(build_requests.get, server['id'])
+        self.assertEqual(server['adminPass'], request.arguments['options']['admin_pass'])
 
     def test_config_drive_that_the_cloud_or_the_image_requires(self):
         image = self.api.neighbours.image.images[api_neighbours.IMAGE_ID]
