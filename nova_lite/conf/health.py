@@ -7,15 +7,15 @@ OPTS = [
     cfg.StrOpt(
         'listen',
         default='127.0.0.1',
-        help='Address on which /healthcheck and /metrics are served, and /libvirt by compute daemons, '
-        'which shows names and ids of the servers of users. They require no token; restrict the address '
-        'to operators.',
+        help='Address on which /healthcheck and /metrics are served, and by compute daemons /libvirt, '
+        '/ceilometer and /node. The first two of these show names and ids of the servers of users. No '
+        'page requires a token; restrict the address to operators.',
     ),
     cfg.PortOpt(
         'port',
-        help='Port of /healthcheck and /metrics, and of /libvirt of compute daemons, which shows names and '
-        'ids of the servers of users without a token; each daemon on a machine needs its own. With several '
-        'workers, each uses the first free port from this one on. Unset: they are not served.',
+        help='Port of /healthcheck and /metrics, and of /libvirt, /ceilometer and /node of compute daemons; '
+        'see listen. Each daemon on a machine needs its own. With several workers, each uses the first '
+        'free port from this one on. Unset: they are not served.',
     ),
     cfg.IntOpt(
         'saga_lag_s',

@@ -10,7 +10,7 @@ from nova_lite.compute import manager as compute_manager
 from nova_lite.daemons import lifetime
 from nova_lite.daemons import process
 from nova_lite.daemons.monitoring import checks
-from nova_lite.daemons.monitoring import libvirt
+from nova_lite.daemons.monitoring import exporters
 from nova_lite.rpc import transport
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as conductor_rpc
@@ -65,7 +65,7 @@ def make(
             'conductor': checks.bus(conductor_rpc.ConductorAPI(bus)),
             'placement': checks.placement(neighbours.placement),
         },
-        exporters={node: libvirt.Guests(driver, node) for node in driver.list_nodes()},
+        exporters={node: exporters.Exporters(driver, node) for node in driver.list_nodes()},
     )
 
 

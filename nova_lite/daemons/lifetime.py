@@ -81,7 +81,7 @@ class Daemon(typing.Generic[M]):
 
         checks: {name of a need: function that raises while the need is not met}
         collectors: prometheus_client collectors, whose metrics are read at each scrape
-        exporters: {host: collector of the metrics of its guests}
+        exporters: {host: its exporters.Exporters}
         """
         self.checks |= checks
         self.collectors += collectors

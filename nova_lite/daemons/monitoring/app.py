@@ -1,6 +1,7 @@
 """GET /healthcheck and GET /metrics of one daemon, or of several in one process.
 
-GET /libvirt?host=HOST has the metrics of the guests of a simulated host, as an exporter has them.
+GET /libvirt?host=HOST, /ceilometer and /node have the metrics of a simulated host, as exporters on
+it would have them.
 Also GET /healthcheck of an API on its own port, for load balancers.
 """
 
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
+import functools
 import http
 import json
 import typing
@@ -15,6 +17,7 @@ import urllib.parse
 
 import prometheus_client
 
+from nova_lite.daemons.monitoring import exporters
 from nova_lite.daemons.monitoring import health
 
 JSON = 'application/json'
@@ -39,7 +42,7 @@ class Daemon(typing.Protocol):
     def collectors(self) -> Iterable[typing.Any]: ...
 
     @property
-    def exporters(self) -> Mapping[str, typing.Any]: ...
+    def exporters(self) -> Mapping[str, exporters.Exporters]: ...
 
 
 class Monitoring:
@@ -52,10 +55,10 @@ class Monitoring:
     def __init__(self, daemons: Collection[Daemon]) -> None:
         self._daemons = daemons
         self._healths: dict[str, tuple[Daemon, health.Health]] = {}
-        self._pages = {
+        self._pages: dict[str, Callable[[Query], Page]] = {
             HEALTHCHECK: self._healthcheck,
             '/metrics': self._metrics,
-            '/libvirt': self._libvirt,
+            **{page: functools.partial(self._of_host, page) for page in exporters.PAGES},
         }
 
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
@@ -91,18 +94,18 @@ class Monitoring:
         text += prometheus_client.generate_latest(registry)
         return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
 
-    def _libvirt(self, query: Query) -> Page:
-        exporters: dict[str, typing.Any] = {}
+    def _of_host(self, page: str, query: Query) -> Page:
+        hosts: dict[str, exporters.Exporters] = {}
         for daemon in list(self._daemons):
-            exporters |= daemon.exporters
+            hosts |= daemon.exporters
         wanted = query.get('host', [])
-        if len(wanted) != 1 or wanted[0] not in exporters:
-            return http.HTTPStatus.NOT_FOUND, JSON, {'hosts': sorted(exporters)}
-        exporter = exporters[wanted[0]]
-        if not exporter.is_up():
+        if len(wanted) != 1 or wanted[0] not in hosts:
+            return http.HTTPStatus.NOT_FOUND, JSON, {'hosts': sorted(hosts)}
+        host = hosts[wanted[0]]
+        if not host.is_up():
             return _status(healthy=False), JSON, {'error': f'{wanted[0]} is powered off'}
         registry = prometheus_client.CollectorRegistry(auto_describe=False)
-        registry.register(exporter)
+        registry.register(host.collectors[page])
         text = prometheus_client.generate_latest(registry)
         return http.HTTPStatus.OK, prometheus_client.CONTENT_TYPE_PLAIN_0_0_4, text
 

@@ -12,8 +12,8 @@ import typing
 
 from prometheus_client import core
 
-from nova_lite import exception
 from nova_lite import states
+from nova_lite.daemons.monitoring import guests
 from nova_lite.virt import driver as drivers
 from nova_lite.virt import model
 
@@ -77,10 +77,6 @@ class Guests:
     def __init__(self, driver: drivers.Driver, node: str) -> None:
         self._driver, self._node = driver, node
 
-    def is_up(self) -> bool:
-        """Return whether the node has power, which an exporter on it would need to answer."""
-        return self._node in self._driver.up_nodes()
-
     def collect(self) -> Iterable[core.Metric]:
         """Return the metrics of all guests that the node would run."""
         families: dict[str, core.GaugeMetricFamily | core.CounterMetricFamily] = {
@@ -93,14 +89,7 @@ class Guests:
 
     def _samples(self) -> Iterator[Sample]:
         count = 0
-        for guest in self._driver.list_guests(self._node):
-            if guest.role is not model.Role.RESIDENT:
-                continue
-            try:
-                found = self._driver.get_diagnostics(self._node, guest.uuid)
-            except exception.GuestNotFound:
-                # It has left since it was listed.
-                continue
+        for guest, found in guests.resident(self._driver, self._node):
             count += 1
             yield from of_guest(guest, found)
         yield 'libvirt_domains', (), count

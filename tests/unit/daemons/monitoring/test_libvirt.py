@@ -2,36 +2,22 @@
 
 from prometheus_client import parser
 
-from nova_lite.daemons.monitoring import app
 from nova_lite.daemons.monitoring import libvirt
 from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
+from tests.unit.daemons.monitoring import pages
 from tests.unit.virt.sim import base
-
-DOMAIN = 'instance-00000001'
-
-
-class Daemon:
-    """A daemon with simulated hosts."""
-
-    name, checks, collectors = 'compute', {}, ()
-
-    def __init__(self, driver):
-        self.exporters = {node: libvirt.Guests(driver, node) for node in driver.list_nodes()}
 
 
 class LibvirtTests(base.SimTestCase):
     def setUp(self):
         super().setUp()
         self.driver = self.hosts()
-        self.pages = app.Monitoring([Daemon(self.driver)])
+        self.pages = pages.Pages(self.driver)
 
     def get(self, query):
         """Return (status, body) of a request."""
-        told = []
-        environ = {'PATH_INFO': '/libvirt', 'REQUEST_METHOD': 'GET', 'QUERY_STRING': query}
-        (body,) = self.pages(environ, lambda status, headers: told.append(status))
-        return told[0], body
+        return self.pages.get('/libvirt', query)
 
     def scraped(self, host='n1'):
         """Return {(name, device or CPU): value} of the guests of a host."""
