@@ -30,7 +30,7 @@ from tests.fixtures import rabbit
 from tests.fixtures import servers
 
 READY = re.compile(r'^Ready after ([0-9.]+) s: (\S+)$', re.MULTILINE)
-READY_S, STOP_S = 1200, 120
+READY_S, STOP_S = 3600, 300
 
 
 class Durable(mariadb.MariaDB):

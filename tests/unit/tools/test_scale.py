@@ -25,6 +25,13 @@ class TableTest(testtools.TestCase):
         self.assertIn('   * - ready, all new, s\n     - 5\n     - 90\n', shown)
         self.assertIn('   * - boots/s, 16 in flight\n     - 20.0\n     - 15.2\n', shown)
 
+    def test_a_figure_that_was_not_measured(self):
+        measured = _measured()
+        del measured['boots']
+        shown = scale.rst({100: _measured(boots=20), 100000: measured})
+        self.assertIn('   * - boots/s, 16 in flight\n     - 20.0\n     - –\n', shown)
+        self.assertIn('<svg', scale.picture({100: _measured(), 100000: measured}))
+
     def test_the_page_has_marks(self):
         made = table.between(scale.PAGE.read_text(), scale.BEGIN, scale.END, 'new')
         self.assertIn(f'{scale.BEGIN}\n\nnew\n{scale.END}\n', made)
