@@ -1,5 +1,6 @@
 """A thin client of the compute API, which uses too little CPU to distort the figures."""
 
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 import contextlib
@@ -144,3 +145,18 @@ class Client:
                     service=f'{len(left)} servers', reason=f'no final status within {WAIT_S} s'
                 )
             runtime.sleep(pause_s)
+
+    def gone(self, servers: Collection[str], pause_s: float) -> Iterator[str]:
+        """Yield the ids of servers as lists no longer show them. Raise Unavailable after WAIT_S."""
+        left = set(servers)
+        deadline = runtime.monotonic() + WAIT_S
+        while left:
+            listed = {server['id'] for server in self.call('GET', '/servers?limit=1000')['servers']}
+            yield from left - listed
+            left &= listed
+            if left and runtime.monotonic() > deadline:
+                raise exception.Unavailable(
+                    service=f'{len(left)} servers', reason=f'not deleted within {WAIT_S} s'
+                )
+            if left:
+                runtime.sleep(pause_s)

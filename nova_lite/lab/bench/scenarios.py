@@ -67,6 +67,33 @@ def _delete(cloud: client.Client, servers: Collection[str]) -> None:
             count.add()
 
 
+def delete(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
+    """Boot servers, unmeasured. Delete them, `concurrency` at a time, until no list shows them."""
+    body = _body(cloud, args)
+    servers: list[str] = []
+
+    def create(_number: int) -> None:
+        servers.append(cloud.call('POST', '/servers', body)['server']['id'])
+
+    def ask(uuid: str) -> None:
+        start = runtime.monotonic()
+        cloud.call('DELETE', f'/servers/{uuid}')
+        measured.add('DELETE', runtime.monotonic() - start)
+
+    with cloud.without_quotas(), runtime.executor(args.concurrency) as pool:
+        try:
+            list(pool.map(create, range(args.count)))
+            for _server in _settled(cloud, args, measured, servers=servers):
+                pass
+        finally:
+            with progress_display.Count('deleted', len(servers)) as count:
+                measured.begin()
+                list(pool.map(ask, servers))
+                for _gone in cloud.gone(servers, args.poll):
+                    count.add()
+                measured.end(len(servers))
+
+
 def list_(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
     """List all servers in detail, `concurrency` lists at a time. Count the shown servers."""
 
@@ -116,7 +143,7 @@ def _repeat(
         return list(pool.map(one, range(args.count)))
 
 
-SCENARIOS = {'boot': boot, 'list': list_, 'show': show}
+SCENARIOS = {'boot': boot, 'delete': delete, 'list': list_, 'show': show}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
