@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.api import request
 from nova_lite.db.api import aggregates
-from nova_lite.db.cell import instances
+from nova_lite.db.cell import host_usage
 
 
 class ChangeRefused(exception.Invalid):
@@ -87,5 +87,5 @@ def _moving(
 def _count_servers(req: request.Request, hosts: Sequence[str]) -> int:
     """Return the number of servers on the hosts. A cell that is down counts as having some."""
     cells = req.app.cells.every(cell0=False)
-    answers = req.app.cells.scatter(instances.count_on, hosts, cells=cells)
+    answers = req.app.cells.scatter(host_usage.count_on, hosts, cells=cells)
     return sum(answer if isinstance(answer, int) else 1 for answer in answers.values())

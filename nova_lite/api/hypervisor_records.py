@@ -108,7 +108,7 @@ def _read(connection: sa.Connection, usage: bool, where: rows.Values) -> Records
     found_services = services.every(connection, binary=services.COMPUTE)
     if not usage:
         return nodes, found_services, {}, {}
-    used, busy = host_usage.by_node(connection), instances.busy_by_host(connection)
+    used, busy = host_usage.by_node(connection), host_usage.busy_by_host(connection)
     return nodes, found_services, used, busy
 
 

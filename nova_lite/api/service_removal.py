@@ -20,7 +20,7 @@ from nova_lite.db.api import aggregates
 from nova_lite.db.api import host_mappings
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
-from nova_lite.db.cell import instances
+from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import host_use
@@ -86,7 +86,7 @@ def _retire(connection: sa.Connection, host: str) -> list[str]:
 def _unused(connection: sa.Connection, host: str) -> list[str]:
     """Return the nodes (uuids) of a host without servers and moves."""
     services.lock(connection, host)
-    if instances.count_on(connection, [host]):
+    if host_usage.count_on(connection, [host]):
         raise HasServers()
     if migrations.in_progress(connection, host):
         raise HasMigrations()

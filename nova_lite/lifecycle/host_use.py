@@ -13,7 +13,7 @@ from nova_lite import cells as deployment
 from nova_lite.db import rows
 from nova_lite.db.api import host_mappings
 from nova_lite.db.api import stamps
-from nova_lite.db.cell import instances
+from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import migrations
 
 
@@ -52,6 +52,6 @@ def find(cells: deployment.Cells, cell: deployment.Cell, host: str) -> Use | Non
 
 
 def _find(connection: sa.Connection, host: str) -> Use | None:
-    if instances.count_on(connection, [host]):
+    if host_usage.count_on(connection, [host]):
         return Use.SERVERS
     return Use.MOVES if migrations.in_progress(connection, host) else None

@@ -20,7 +20,6 @@ from nova_lite.db.api import aggregates
 from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
-from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.scheduler import hosts
@@ -268,7 +267,7 @@ def read_cell(
         nodes=compute_nodes.with_texts(connection),
         services={row.host: row for row in services.brief(connection, down_time_s)},
         used=host_usage.by_node(connection, moves),
-        busy=instances.busy_by_host(connection),
+        busy=host_usage.busy_by_host(connection),
         images=host_usage.image_properties(connection) if image_properties else None,
         on_record=on_record,
         over=host_usage.over(connection, pending),

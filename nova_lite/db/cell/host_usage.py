@@ -9,7 +9,6 @@ import typing
 import sqlalchemy as sa
 
 from nova_lite import states
-from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
 from nova_lite.db.cell import models
 from nova_lite.dialects import execute
@@ -55,6 +54,36 @@ _DELETIONS = (
     )
     .group_by(INSTANCES.c.host)
 )
+_USAGE = (
+    sa.select(
+        INSTANCES.c.host,
+        INSTANCES.c.node,
+        sa.func.count(),
+        sa.func.sum(INSTANCES.c.vcpus),
+        sa.func.sum(INSTANCES.c.memory_mb),
+        sa.func.sum(INSTANCES.c.root_gb + INSTANCES.c.ephemeral_gb),
+    )
+    .where(
+        INSTANCES.c.deleted.is_(False),
+        INSTANCES.c.host.is_not(None),
+        INSTANCES.c.vm_state != 'shelved_offloaded',
+    )
+    .group_by(INSTANCES.c.host, INSTANCES.c.node)
+)
+_BUSY = (
+    sa.select(INSTANCES.c.host, sa.func.count())
+    .where(
+        INSTANCES.c.deleted.is_(False),
+        INSTANCES.c.host.is_not(None),
+        INSTANCES.c.task_state.is_not(None),
+    )
+    .group_by(INSTANCES.c.host)
+)
+_COUNT_ON = (
+    sa.select(sa.func.count())
+    .select_from(INSTANCES)
+    .where(INSTANCES.c.host.in_(sa.bindparam('hosts')), INSTANCES.c.deleted.is_(False))
+)
 _IMAGES = sa.select(INSTANCES.c.host, INSTANCES.c.node, INSTANCES.c.image_properties).where(
     INSTANCES.c.deleted.is_(False), INSTANCES.c.host.is_not(None)
 )
@@ -65,6 +94,16 @@ def deletions(connection: sa.Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in execute.every(connection, _DELETIONS)}
 
 
+def busy_by_host(connection: sa.Connection) -> dict[str, int]:
+    """Return {host: number of servers with a task}."""
+    return {host: int(count) for host, count in execute.every(connection, _BUSY)}
+
+
+def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
+    """Return the number of servers on the hosts together, including hidden copies."""
+    return connection.execute(_COUNT_ON, {'hosts': execute.filled(hosts)}).scalar_one()
+
+
 def by_node(
     connection: sa.Connection, moves: Iterable[Moving] | None = None
 ) -> dict[tuple[str, str], list[int]]:
@@ -72,13 +111,21 @@ def by_node(
 
     moves: result of `moving`, if the caller has it already
     """
-    used = {key: list(amounts) for key, amounts in instances.usage_by_node(connection).items()}
+    used = {key: list(amounts) for key, amounts in _of_servers(connection).items()}
     for _uuid, host, node, flavor in moving(connection) if moves is None else moves:
         disk_gb = flavor['root_gb'] + flavor['ephemeral_gb'] + math.ceil(flavor['swap'] / 1024)
         amounts = (1, flavor['vcpus'], flavor['memory_mb'], disk_gb)
         total = used.setdefault((host, node), [0, 0, 0, 0])
         total[:] = [a + b for a, b in zip(total, amounts, strict=True)]
     return used
+
+
+def _of_servers(connection: sa.Connection) -> dict[tuple[str, str], tuple[int, int, int, int]]:
+    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers, including hidden copies."""
+    return {
+        (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
+        for host, node, count, vcpus, memory_mb, disk_gb in execute.every(connection, _USAGE)
+    }
 
 
 def moving(connection: sa.Connection) -> list[Moving]:

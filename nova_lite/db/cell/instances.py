@@ -43,7 +43,6 @@ _BRIEF = (
 FORMER = sa.select(
     TABLE.c.hidden, TABLE.c.vm_state, TABLE.c.task_state, TABLE.c.display_name
 ).where(TABLE.c.uuid == sa.bindparam('uuid'))
-_COUNT_ON = sa.select(sa.func.count()).select_from(TABLE).where(*_ON_HOSTS)
 # Servers that are deleted, soft-deleted or being deleted do not stay.
 GOES = sa.or_(
     TABLE.c.deleted_at.is_not(None),
@@ -63,23 +62,6 @@ _CHANGED_BETWEEN = _CHANGED_UNTIL.where(changed_at > sa.bindparam('since'))
 _ACTIONS, _EVENTS = models.InstanceAction.__table__, models.InstanceActionEvent.__table__
 _EVENTS_OF = _EVENTS.c.action_id.in_(
     sa.select(_ACTIONS.c.id).where(_ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
-)
-_USAGE = (
-    sa.select(
-        TABLE.c.host,
-        TABLE.c.node,
-        sa.func.count(),
-        sa.func.sum(TABLE.c.vcpus),
-        sa.func.sum(TABLE.c.memory_mb),
-        sa.func.sum(TABLE.c.root_gb + TABLE.c.ephemeral_gb),
-    )
-    .where(_STAYS, ON_HOST, TABLE.c.vm_state != 'shelved_offloaded')
-    .group_by(TABLE.c.host, TABLE.c.node)
-)
-_BUSY = (
-    sa.select(TABLE.c.host, sa.func.count())
-    .where(_STAYS, ON_HOST, TABLE.c.task_state.is_not(None))
-    .group_by(TABLE.c.host)
 )
 
 
@@ -193,11 +175,6 @@ def settled(connection: sa.Connection) -> Sequence[rows.Row]:
 def brief_on(connection: sa.Connection, hosts: Iterable[str]) -> Sequence[rows.Row]:
     """Return rows of id, uuid, display_name, host and node of the servers on the hosts."""
     return execute.every(connection, _BRIEF, {'hosts': execute.filled(hosts)})
-
-
-def count_on(connection: sa.Connection, hosts: Iterable[str]) -> int:
-    """Return the number of servers on the hosts together, including hidden copies."""
-    return connection.execute(_COUNT_ON, {'hosts': execute.filled(hosts)}).scalar_one()
 
 
 def update(
@@ -378,19 +355,3 @@ def faults(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Ro
     table = models.InstanceFault.__table__
     found = rows.every(connection, table, instance_uuid=list(uuids), order_by=table.c.id)
     return {row.instance_uuid: row for row in found}
-
-
-def usage_by_node(connection: sa.Connection) -> dict[tuple[str, str], tuple[int, int, int, int]]:
-    """Return {(host, node): (servers, vcpus, MiB, GiB)} of servers, including hidden copies.
-
-    `host_usage.by_node` adds the resources of moves in progress.
-    """
-    return {
-        (host, node): (int(count), int(vcpus), int(memory_mb), int(disk_gb))
-        for host, node, count, vcpus, memory_mb, disk_gb in execute.every(connection, _USAGE)
-    }
-
-
-def busy_by_host(connection: sa.Connection) -> dict[str, int]:
-    """Return {host: number of servers with a task}."""
-    return {host: int(count) for host, count in execute.every(connection, _BUSY)}
