@@ -7,6 +7,7 @@ import typing
 from oslo_config import cfg
 
 from nova_lite import cells as deployment
+from nova_lite.api import joined_deletions
 from nova_lite.api import policies
 from nova_lite.api import request_log
 from nova_lite.api import waiting
@@ -25,6 +26,7 @@ class App:
 
     api_db: Database; cells: Cells; policy: Enforcer
     accepts: transactions of the API database that store accepted servers, to be joined by project
+    deletions: the deletions that it accepts
     image, network, volume, share, placement: clients of the neighbours
     identity: the client of Keystone; None with noauth
     keystone_limits: the client of its limits; None unless [quota]driver names them
@@ -48,6 +50,9 @@ class App:
         self.conf = conf
         self.api_db = api_db
         self.accepts = joined.JoinedTransactions(api_db)
+        self.deletions = joined_deletions.JoinedDeletions(
+            conf, api_db, lambda cell: self.compute(cell)
+        )
         self.cells = cells
         self.image, self.network = clients.image, clients.network
         self.volume, self.placement = clients.volume, clients.placement

@@ -7,7 +7,6 @@ stopped. Source: reference/nova/cells-and-rpc 4.1.
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Sequence
 import functools
 import typing
 
@@ -41,7 +40,6 @@ from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
 from nova_lite.metadata import vendor_services
-from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
 from nova_lite.rpc.methods import conductor as conductor_rpc
@@ -227,14 +225,28 @@ class ComputeManager:
             self.site.jobs.wake(key)
 
     def delete_instance(
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None:
+        self._delete(ctxt, host, instance)
+
+    def delete_instances(
+        self, ctxt: context.RequestContext, host: str, deletions: list[arguments.Json]
+    ) -> None:
+        for values in deletions:
+            own = Ctxt.from_wire(values['context'])
+            with own.bound():
+                self._delete(own, host, values['instance'], here=False)
+
+    def _delete(
         self,
         ctxt: context.RequestContext,
         host: str,
         instance: objects.Instance,
-        block_devices: Sequence[block_device.BlockDevice],
+        *,
+        here: bool = True,
     ) -> None:
         work = delete.delete(self.site, ctxt, host, instance)
-        self.site.jobs.run((host, instance.uuid), work, interrupts=True, kind=DELETE)
+        self.site.jobs.run((host, instance.uuid), work, interrupts=True, kind=DELETE, here=here)
 
     # ---- power ------------------------------------------------------------
 

@@ -27,7 +27,6 @@ from nova_lite.compute import site
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selection_objects
 from nova_lite.rpc.methods import conductor as conductor_rpc
-from nova_lite.rpc.methods.compute import arguments
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -61,11 +60,7 @@ class Manager(typing.Protocol):
     ) -> None: ...
 
     def delete_instance(
-        self,
-        ctxt: context.RequestContext,
-        host: str,
-        instance: objects.Instance,
-        block_devices: arguments.Devices,
+        self, ctxt: context.RequestContext, host: str, instance: objects.Instance
     ) -> None: ...
 
     def reboot_instance(
@@ -124,7 +119,7 @@ class Resume:
             return
         LOG.info('Resuming %s of server %s', instance.task_state or CLEAR, instance.uuid)
         if deletes:
-            self._manager.delete_instance(ctxt, instance.host, instance, work['block_devices'])
+            self._manager.delete_instance(ctxt, instance.host, instance)
         elif clears:
             self._manager.clear_build(ctxt, instance.host, _order(work))
         elif attempt > ATTEMPTS:

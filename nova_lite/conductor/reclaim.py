@@ -18,9 +18,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
-from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
-from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.rpc.methods import compute as compute_rpc
 
@@ -53,7 +51,7 @@ class Reclaim:
     def _delete(self, row: rows.Row) -> None:
         ctxt = context.admin()
         try:
-            devices = self._write(_begin, ctxt, row.uuid)
+            self._write(_begin, ctxt, row.uuid)
         except exception.StateChanged as error:
             LOG.info('Not reclaiming server %s: %s', row.uuid, error)
             return
@@ -61,12 +59,7 @@ class Reclaim:
         if row.host is None:
             return  # the super-conductor deletes the record
         self._compute.delete_instance(
-            ctxt,
-            host=row.host,
-            instance=instance_objects.Instance.from_row(
-                row, task_state=str(states.TaskState.DELETING)
-            ),
-            block_devices=[block_device.BlockDevice.of(device) for device in devices],
+            ctxt, host=row.host, instance=instance_objects.Instance.for_deletion(row)
         )
 
 
@@ -83,8 +76,7 @@ def _due(connection: sa.Connection, before: datetime.datetime) -> Sequence[rows.
     )
 
 
-def _begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> list[rows.Row]:
-    """Begin the deletion. Return the block devices."""
+def _begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -> None:
     instances.update(
         connection,
         uuid,
@@ -93,4 +85,3 @@ def _begin(connection: sa.Connection, ctxt: context.RequestContext, uuid: str) -
         expect_vm=(str(states.VmState.SOFT_DELETED),),
     )
     actions.start(connection, ctxt, uuid, 'delete')
-    return children.block_devices(connection, [uuid]).get(uuid, [])

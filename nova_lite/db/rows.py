@@ -133,6 +133,11 @@ def lock(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> 
     return execute.first(connection, _locking(table, _shape(where)), _parameters(where))
 
 
+def lock_each(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Sequence[Row]:
+    """Return the rows whose columns equal `where`, locked until the transaction ends."""
+    return execute.every(connection, _locking(table, _shape(where)), _parameters(where))
+
+
 def share(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
     """Return the row whose columns equal `where`, or None. It does not change meanwhile.
 
@@ -204,11 +209,11 @@ def swap(
         raise exception.StateChanged(
             what=what,
             key=next(iter(key.values())),
-            detail='it does not exist' if row is None else _unexpected(row, expected),
+            detail='it does not exist' if row is None else unexpected(row, expected),
         )
 
 
-def _unexpected(row: Row, expected: Mapping[str, tuple[object, ...]]) -> str:
+def unexpected(row: Row, expected: Mapping[str, tuple[object, ...]]) -> str:
     """Return which columns of a row have other values than the allowed ones, for people."""
     found = {name: getattr(row, name) for name in expected}
     # The row may be as expected by now.

@@ -159,8 +159,7 @@ class ServerCell:
             self.compute.delete_instance(
                 self._ctxt,
                 host=row.host,
-                instance=instance_objects.Instance.from_row(row),
-                block_devices=self.devices(),
+                instance=instance_objects.Instance.for_deletion(row),
             )
 
     def soft_delete(self) -> None:

@@ -12,6 +12,9 @@ from oslo_versionedobjects import fields
 from nova_lite.objects import base
 from nova_lite.objects import flavor
 
+# Fields that messages about deletions have. The host asks its cell for the rest.
+OF_DELETION = ('uuid', 'project_id', 'user_id', 'host', 'node')
+
 
 @base.Registry.register
 class Instance(base.Object):
@@ -77,6 +80,11 @@ class Instance(base.Object):
         super().obj_make_compatible(primitive, target_version)
         if versionutils.convert_version_to_tuple(target_version) < (1, 1):
             primitive.pop('image_properties', None)
+
+    @classmethod
+    def for_deletion(cls, row: typing.Any) -> typing.Self:
+        """Return an Instance with what a host needs to delete the server of a row: OF_DELETION."""
+        return cls(**{name: getattr(row, name) for name in OF_DELETION})
 
     @classmethod
     def from_row(cls, row: typing.Any, **more: typing.Any) -> typing.Self:

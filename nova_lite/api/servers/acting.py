@@ -97,13 +97,24 @@ def swap(
     A server that has moved to another host or cell is read again. A server that is about to change
     cells accepts no action except its deletion.
     """
+    write: Callable[..., None] = _end if guard.during == states.TaskState.DELETING else _change
+    given = {'guard': guard, 'changes': changes, 'action': action}
+    persist(req, server, guard, lambda: server.cell.db.write(write, req.ctxt, server.row, **given))
+
+
+def persist(
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    write: Callable[[], T],
+) -> T:
+    """Call `write()`, which changes `server.row` in `server.cell`, and return its result.
+
+    It is called again for a server that has moved. Raises as `refuse` if `write` raises
+    StateChanged for another reason.
+    """
     require_cell(server)
-    write = _end if guard.during == states.TaskState.DELETING else _change
-    in_its_cell(
-        req,
-        server,
-        lambda: _persist(req, server, guard, write, changes=changes, action=action),
-    )
+    return in_its_cell(req, server, lambda: _persist(server, guard, write))
 
 
 def in_its_cell(req: request.Request, server: server_access.Server, write: Callable[[], T]) -> T:
@@ -127,16 +138,11 @@ def in_its_cell(req: request.Request, server: server_access.Server, write: Calla
 
 
 def _persist(
-    req: request.Request,
-    server: server_access.Server,
-    guard: transitions.Transition,
-    write: Callable[..., None],
-    **options: typing.Any,
-) -> None:
+    server: server_access.Server, guard: transitions.Transition, write: Callable[[], T]
+) -> T:
     for _attempt in range(MOVES_MET):
         try:
-            server.cell.db.write(write, req.ctxt, server.row, guard=guard, **options)
-            return
+            return write()
         except exception.StateChanged:
             row = server.cell.db.read(instances.get, server.uuid)
             if row.host == server.row.host:

@@ -33,12 +33,12 @@ from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import deletions
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import counting
 from nova_lite.lifecycle import disposal
 from nova_lite.moves.parts import shelving
-from nova_lite.objects import instance as instance_objects
 from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
@@ -185,10 +185,6 @@ def delete_from_cell(
 ) -> None:
     """Request the deletion from the host, or delete the server here if no host can.
 
-    The record of the server states the deletion first; then the server leaves the usage of
-    quotas. If this process is killed in between, the host or an audit will delete the server, and
-    the super-conductor will stop counting it.
-
     keep_s: seconds for which the server can be restored; default: as configured
     """
     if keep_s is None:
@@ -205,7 +201,8 @@ def delete_from_cell(
 
 
 def _delete_or_keep(req: request.Request, server: server_access.Server, keep_s: float) -> None:
-    answers = _host_answers(req, server)
+    resized_before = server.row.vm_state == states.VmState.RESIZED
+    answers = bool(keep_s or resized_before) and _host_answers(req, server)
     if keep_s and _confirm_first(req, server, guard=transitions.SOFT_DELETE_RESIZED, keep=True):
         _cease_to_count(req, server)
         return
@@ -214,13 +211,17 @@ def _delete_or_keep(req: request.Request, server: server_access.Server, keep_s: 
     if _confirm_first(req, server, guard=transitions.DELETE_RESIZED, delete=answers) and answers:
         counting.follow(req.app.api_db, server.uuid, counts=False)
         return
-    changes = {'task_state': str(states.TaskState.DELETING), 'progress': 0}
-    resized_before = server.row.vm_state == states.VmState.RESIZED
-    guard = transitions.DELETE if resized_before else NOT_RESIZED
-    acting.swap(req, server, guard, changes, action='delete')
-    # The deletion is recorded: it takes place even if this process is killed.
-    counting.follow(req.app.api_db, server.uuid, counts=False)
-    _delete_now(req, server)
+    guard = transitions.DELETE if server.row.vm_state == states.VmState.RESIZED else NOT_RESIZED
+    accepted = acting.persist(
+        req,
+        server,
+        guard,
+        lambda: req.app.deletions.accept(
+            server.cell, deletions.Request(req.ctxt, server.row, guard)
+        ),
+    )
+    if not accepted.answers:
+        _delete_here(req, server)
 
 
 def _cease_to_count(req: request.Request, server: server_access.Server) -> bool:
@@ -292,28 +293,14 @@ def _host_answers(req: request.Request, server: server_access.Server) -> bool:
     return not server.cell.db.read(services.is_lost, host, req.conf.service_down_time)
 
 
-def _delete_now(req: request.Request, server: server_access.Server) -> None:
-    """Request the deletion from the host, or finish it here.
-
-    Only now is the recorded host certain, because no move can change it any more.
-    """
+def _delete_here(req: request.Request, server: server_access.Server) -> None:
+    """Delete a server without its host. An audit repeats requests that a neighbour refuses."""
     row = server.cell.db.read(instances.find, server.uuid)
     if row is None or row.deleted:
         # The saga that moved the server between cells has seen the deletion, and finished it.
         return
-    server.row = row
-    if _host_answers(req, server):
-        instance = instance_objects.Instance.from_row(server.row)
-        devices = acting.devices(server)
-        acting.send(req, server, 'delete_instance', instance=instance, block_devices=devices)
-    else:
-        _delete_here(req, server)
-
-
-def _delete_here(req: request.Request, server: server_access.Server) -> None:
-    """Delete a server without its host. An audit repeats requests that a neighbour refuses."""
     try:
-        disposal.finish(req.app, req.ctxt, server.cell, server.row)
+        disposal.finish(req.app, req.ctxt, server.cell, row)
     except exception.NovaLiteError as error:
         if error.transient:
             raise
@@ -372,4 +359,4 @@ def _count_again(
         least=1,
         size=by.size_of(row.flavor, row.image_properties or {}),
     )
-    instance_mappings.set_queued_for_delete(connection, server.uuid, False)
+    instance_mappings.set_queued_for_delete(connection, [server.uuid], False)

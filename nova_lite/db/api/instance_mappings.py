@@ -124,9 +124,11 @@ def switch(connection: sa.Connection, uuid: str, from_cell_id: int, to_cell_id: 
     )
 
 
-def set_queued_for_delete(connection: sa.Connection, uuid: str, queued: bool = True) -> None:
-    """Mark a server as being deleted; with queued=False, after a restore, as existing."""
-    rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=uuid)
+def set_queued_for_delete(
+    connection: sa.Connection, uuids: Sequence[str], queued: bool = True
+) -> None:
+    """Mark servers as being deleted; with queued=False, after a restore, as existing."""
+    rows.change(connection, TABLE, {'queued_for_delete': queued}, instance_uuid=sorted(uuids))
 
 
 def queue_for_delete(

@@ -122,6 +122,12 @@ def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
     return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
 
 
+def held_each(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
+    """Return {uuid: row} of servers, visible or hidden, locked."""
+    found = rows.lock_each(connection, TABLE, uuid=sorted(set(uuids)), deleted=False)
+    return {row.uuid: row for row in found}
+
+
 def seal(connection: sa.Connection, uuid: str, sealed: bool = True) -> None:
     """Seal or unseal the record of a server for changes of users.
 
@@ -214,6 +220,26 @@ def force(
     _swap(connection, uuid, values, _expected(**expected), None)
 
 
+def update_held(connection: sa.Connection, held: Sequence[rows.Row], values: rows.Values) -> None:
+    """Change columns of servers that this transaction has locked, with one statement.
+
+    held: their rows, as they are. Raises TransitionRefused as `update`.
+    """
+    for row in held:
+        if not (row.hidden or values.keys().isdisjoint(STATE)):
+            _require_allowed(row, values, {})
+        _note_change(connection, row.uuid, values, row)
+    rows.change(connection, TABLE, values, uuid=[row.uuid for row in held], deleted=False)
+
+
+def require(row: rows.Row, **expected: typing.Unpack[Expected]) -> None:
+    """Raise StateChanged unless a server (a row) is as expected. expected: see `force`"""
+    allowed = _expected(**expected)
+    if not _is_as(row, allowed):
+        detail = rows.unexpected(row, allowed)
+        raise exception.StateChanged(what='Instance', key=row.uuid, detail=detail)
+
+
 def _expected(
     *,
     expect_task: Iterable[str | None] = ANY,
@@ -246,12 +272,23 @@ def _swap(
     if (values.get('vm_state'), values.get('task_state', '')) == (states.VmState.ERROR, None):
         # A server whose deletion has failed counts again, and is not reclaimed.
         values = {**values, 'deleted_at': None}
+    _note_change(connection, uuid, values, former)
+    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
+
+
+def _note_change(
+    connection: sa.Connection, uuid: str, values: rows.Values, former: rows.Row | None
+) -> None:
+    """Note a change of a server. former: as in `_swap`"""
     if notes.wants_changes(connection) and not NOTIFIED.isdisjoint(values):
         former = former or _former(connection, uuid)
         if former is not None:
             facts = {name: getattr(former, name) for name in NOTIFIED}
             notes.add(connection, 'change', uuid=uuid, former=facts)
-    rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
+
+
+def _is_as(row: rows.Row, expected: Allowed) -> bool:
+    return all(getattr(row, name) in allowed for name, allowed in expected.items())
 
 
 def _is_allowed(row: rows.Row, values: rows.Values) -> bool:
@@ -262,7 +299,7 @@ def _is_allowed(row: rows.Row, values: rows.Values) -> bool:
 
 def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowed) -> None:
     """Raise TransitionRefused, unless the row is not as expected in any case."""
-    if row is None or any(getattr(row, name) not in found for name, found in expected.items()):
+    if row is None or not _is_as(row, expected):
         return
     if not _is_allowed(row, values):
         wanted = {name: str(values[name]) for name in STATE if name in values}

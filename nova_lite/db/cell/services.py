@@ -326,8 +326,15 @@ def is_host_up(connection: sa.Connection, host: str, down_time_s: float) -> bool
 
 def is_lost(connection: sa.Connection, host: str, down_time_s: float) -> bool:
     """Return whether a host of this cell is down, as `is_down`, or has no compute service."""
-    service = find(connection, host)
-    return service is None or is_down(service, down_time_s)
+    return bool(lost(connection, [host], down_time_s))
+
+
+def lost(connection: sa.Connection, hosts: Collection[str], down_time_s: float) -> set[str]:
+    """Return the hosts, among `hosts` of this cell, for which `is_lost` is true."""
+    if not hosts:
+        return set()
+    found = rows.every(connection, TABLE, more=READ_AT, host=list(hosts), binary=COMPUTE)
+    return set(hosts) - {row.host for row in found if not is_down(row, down_time_s)}
 
 
 def require_down(connection: sa.Connection, host: str, down_time_s: float) -> None:

@@ -194,7 +194,7 @@ class LimitsTest(QuotaTest):
         self.add_server(user_id='carol')
         in_cell, deleted = self.add_server(), self.add_server()
         self.api.api_db.write(instance_mappings.place, [in_cell], self.api.cell('cell1').id)
-        self.api.api_db.write(instance_mappings.set_queued_for_delete, deleted, True)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, [deleted], True)
         self.api.cell('cell1').db.url = 'sqlite:////nonexistent/directory/x.sqlite'
         self.api.cell('cell1').db.dispose()
         self.api.cell('cell1').db._engine = None

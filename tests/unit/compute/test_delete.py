@@ -88,16 +88,16 @@ class TestDelete(Base):
     def test_repeated(self):
         uuid = self.boot()
         ctxt = self.cell.ask(uuid, 'delete', 'deleting')
-        message = self.cell.instance(uuid), self.cell.devices(uuid)
-        self.cell.compute.delete_instance(ctxt, 'host-1', *message)
-        self.cell.compute.delete_instance(ctxt, 'host-1', *message)
+        message = self.cell.instance(uuid)
+        self.cell.compute.delete_instance(ctxt, 'host-1', message)
+        self.cell.compute.delete_instance(ctxt, 'host-1', message)
         self.check_gone(uuid)
 
     def test_nobody_asked_for_it(self):
         uuid = self.boot()
         running = self.cell.leftovers()
         ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        self.cell.compute.delete_instance(ctxt, 'host-1', self.cell.instance(uuid), [])
+        self.cell.compute.delete_instance(ctxt, 'host-1', self.cell.instance(uuid))
         self.assertEqual(('active', None, 'host-1'), self.cell.state(uuid))
         self.assertEqual(running, self.cell.leftovers())
 
@@ -105,7 +105,7 @@ class TestDelete(Base):
         uuid = self.boot()
         running = self.cell.leftovers()
         ctxt = self.cell.ask(uuid, 'delete', 'deleting')
-        self.cell.compute.delete_instance(ctxt, 'host-2', self.cell.instance(uuid), [])
+        self.cell.compute.delete_instance(ctxt, 'host-2', self.cell.instance(uuid))
         self.assertEqual(running, self.cell.leftovers())
 
     def test_never_sent_to_its_host(self):
@@ -358,9 +358,9 @@ class TestWhileBuilding(Timed):
         )
         uuid = self.boot()
         requests = [self.cell.ask(uuid, 'delete', 'deleting') for _time in range(20)]
-        message = self.cell.instance(uuid), self.cell.devices(uuid)
+        message = self.cell.instance(uuid)
         for ctxt in requests:
-            self.cell.compute.delete_instance(ctxt, 'host-1', *message)
+            self.cell.compute.delete_instance(ctxt, 'host-1', message)
             self.settle(0.4)
         self.settle(2)
         self.check_gone(uuid)

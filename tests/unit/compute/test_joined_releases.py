@@ -5,6 +5,7 @@ import functools
 import testtools
 
 from nova_lite import context
+from nova_lite.db.cell import instances
 from tests.fixtures import cell
 from tests.fixtures import combining
 
@@ -29,6 +30,24 @@ class TestJoinedReleases(testtools.TestCase):
         self.assertEqual([True] * 3, self.release_together())
         self.assertEqual({}, self.placement.allocations)
         self.assertEqual(['release_all'], self.placement.calls)
+
+    def test_deletions_of_one_message(self):
+        """One of the servers is deleted already."""
+        servers = [
+            {
+                'context': self.cell.ask(uuid, 'delete', 'deleting').to_wire(),
+                'instance': self.cell.instance(uuid),
+            }
+            for uuid in self.uuids
+        ]
+        self.cell.db.write(instances.mark_deleted, self.uuids[1])
+        self.cell.compute.delete_instances(context.admin(), 'host-1', servers)
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+        self.assertEqual([], self.cell.driver.list_guests('host-1'))
+        for uuid in (self.uuids[0], self.uuids[2]):
+            self.assertTrue(self.cell.row(uuid).deleted)
+            event = ('compute_terminate_instance', 'host-1', 'Success')
+            self.assertEqual(event, self.cell.events(uuid)[-1])
 
     def test_one_has_none(self):
         del self.placement.allocations[self.uuids[1]]

@@ -37,7 +37,7 @@ class UploadOutageTest(testscenarios.WithScenarios, test_resume.Base):
     def delete(self):
         ctxt = self.cell.ask(self.uuid, 'delete', 'deleting')
         server = self.cell.instance(self.uuid)
-        self.cell.compute.delete_instance(ctxt, 'host-1', server, [])
+        self.cell.compute.delete_instance(ctxt, 'host-1', server)
 
     def hard_reboot(self):
         ctxt = self.cell.ask(self.uuid, 'reboot', 'rebooting_hard')

@@ -130,7 +130,7 @@ class GroupRulesTest(cloud.CloudTestCase):
             columns['deleted_at'] = runtime.naive_now()
         uuid = self.add_server(group_uuid=group_uuid, **columns)
         if member.dies or columns.get('deleted'):
-            self.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+            self.api_db.write(instance_mappings.set_queued_for_delete, [uuid])
         if member.move:
             ends = dict(member.move)
             self.add_migration(

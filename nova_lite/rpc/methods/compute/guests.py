@@ -50,13 +50,21 @@ class Guests:
 
     @rpc.cast(since='1.0')
     def delete_instance(
-        self,
-        ctxt: arguments.Ctxt,
-        host: str,
-        instance: arguments.Instance,
-        block_devices: arguments.Devices,
+        self, ctxt: arguments.Ctxt, host: str, instance: arguments.Instance
     ) -> None:
-        """Destroy the guest, release its ports, volumes and allocations, and delete the record."""
+        """Destroy the guest, release its ports, volumes and allocations, and delete the record.
+
+        instance: may have only the fields of Instance.for_deletion
+        """
+
+    @rpc.cast(since='1.0')
+    def delete_instances(
+        self, ctxt: arguments.Ctxt, host: str, deletions: list[arguments.Json]
+    ) -> None:
+        """Delete several servers of the host, as `delete_instance`, at the same time.
+
+        deletions: [{'context': that of RequestContext.to_wire, 'instance'}, ...]
+        """
 
     @rpc.cast(since='1.0')
     def start_instance(self, ctxt: arguments.Ctxt, host: str, instance: arguments.Instance) -> None:

@@ -262,7 +262,7 @@ class TestCounted(Sweeping, base.Case):
         ends = set()
         for point in self.every_point():
             uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
-            self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+            self.api.api_db.write(instance_mappings.set_queued_for_delete, [uuid])
             body = {'restore': None}
             killed = self.kill_at(*point, 'POST', f'/servers/{uuid}/action', body)
             restored = self.api.row(uuid).task_state == 'restoring'
@@ -284,7 +284,7 @@ class TestCounted(Sweeping, base.Case):
     def test_what_ceased_to_count_and_stays(self):
         """An API was frozen between its writes, killed after both, and a restore in between."""
         uuid = self.api.add_server()
-        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, [uuid])
         self.sweep()
         self.assertTrue(self.is_counted(uuid))
 
@@ -311,7 +311,7 @@ class TestCounted(Sweeping, base.Case):
 
     def test_restoration_of_what_is_deleted_meanwhile(self):
         uuid = self.api.add_server(vm_state='soft-delete', deleted_at=runtime.naive_now())
-        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, [uuid])
         database = self.api.cell('cell1').db
         write = database.write
 

@@ -66,7 +66,7 @@ class TestRaces(RacingCase):
     def test_deleted(self):
         """Another request was faster, and all is done."""
         uuid = self.api.add_server(**ACTIVE)
-        self.api.api_db.write(instance_mappings.set_queued_for_delete, uuid)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, [uuid])
         self.before_it_is_recorded(lambda write: write(instances.mark_deleted, uuid))
         self.refused('DELETE', f'/servers/{uuid}', code=404)
         mapping = self.api.api_db.read(instance_mappings.get, uuid)

@@ -101,7 +101,7 @@ class TestOneServer(testtools.TestCase):
         self.assertFalse(mapping.queued_for_delete)
 
     def test_one_that_was_deleted_is_not_found(self):
-        self.api.api_db.write(instance_mappings.set_queued_for_delete, self.uuid)
+        self.api.api_db.write(instance_mappings.set_queued_for_delete, [self.uuid])
         self.assert_all(404, f'Instance {self.uuid} could not be found.', self.answers())
         answer = self.api.call('GET', f'/servers/{self.uuid}', version='2.69')
         self.assertEqual(404, answer.status_code)

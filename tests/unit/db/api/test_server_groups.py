@@ -59,7 +59,7 @@ class ServerGroupsTest(testtools.TestCase):
         self.db.write(server_groups.add_members, row, [first, runtime.new_uuid()])
         self.assertEqual({row.id: [first, second]}, self.db.read(server_groups.members, [row.id]))
         self.assertEqual({first: row.uuid}, self.db.read(server_groups.groups_of, [first]))
-        self.db.write(instance_mappings.set_queued_for_delete, first)
+        self.db.write(instance_mappings.set_queued_for_delete, [first])
         self.assertEqual({row.id: [second]}, self.db.read(server_groups.members, [row.id]))
         self.assertEqual(1, self.db.write(server_groups.leave, [second]))
         self.assertEqual({}, self.db.read(server_groups.members, [row.id]))
