@@ -19,18 +19,12 @@ from nova_lite import exception
 from nova_lite import metrics
 from nova_lite import runtime
 from nova_lite import states
-from nova_lite.clients import release
-from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
-from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import remarks
 from nova_lite.db.cell import shares
-from nova_lite.db.cell import user_ports
-from nova_lite.objects import block_device
 from nova_lite.rpc.methods import conductor as methods
-from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
 
@@ -231,72 +225,6 @@ def _apply(
         LOG.info('Ignoring a late report of host %s: %s', report.host, error)
         return False
     return True
-
-
-def start_delete(
-    connection: sa.Connection,
-    ctxt: context.RequestContext,
-    host: str,
-    instance_uuid: str,
-    event: str,
-) -> methods.Json:
-    """Record that the host begins to remove a server. Return its devices, ports and images."""
-    row = instances.get(connection, instance_uuid, hidden=True)
-    if row.host not in (host, None) or row.task_state not in transitions.DELETE.tasks:
-        raise exception.StateChanged(
-            what='Instance',
-            key=instance_uuid,
-            detail=f'found task {row.task_state} on host {row.host}',
-        )
-    actions.start_event(connection, instance_uuid, ctxt.request_id, event, host=host)
-    devices = children.block_devices(connection, [instance_uuid]).get(instance_uuid, ())
-    return {
-        'block_devices': [block_device.BlockDevice.of(device) for device in devices],
-        'kept_ports': sorted(user_ports.of(row)),
-        'images': release.images_of(
-            row, action_lists.is_copying(connection, instance_uuid)
-        )._asdict(),
-        'shares': _shares(connection, instance_uuid),
-    }
-
-
-def end(
-    connection: sa.Connection,
-    ctxt: context.RequestContext,
-    host: str | None,
-    instance_uuid: str,
-    event: str,
-) -> None:
-    """Delete the record of a server after its cleanup."""
-    row = instances.find(connection, instance_uuid)
-    if row is None or row.deleted:
-        return
-    instances.require_host(row, host, None)
-    if host is not None and not _is_deleting(connection, ctxt, row, host, event=event):
-        raise exception.StateChanged(
-            what='Instance',
-            key=instance_uuid,
-            detail=f'found task {row.task_state}: its deletion has not begun',
-        )
-    children.destroy_block_devices(connection, instance_uuid)
-    children.destroy_tags(connection, instance_uuid)
-    shares.destroy(connection, instance_uuid)
-    # The remains of a build were deleted as well.
-    instances.mark_deleted(connection, instance_uuid, build=None)
-    actions.finish_event(connection, instance_uuid, ctxt.request_id, event, host=host)
-    actions.end_interrupted(connection, instance_uuid, error=f'Interrupted by {event}.')
-
-
-def _is_deleting(
-    connection: sa.Connection, ctxt: context.RequestContext, row: rows.Row, host: str, *, event: str
-) -> bool:
-    """Return whether a host was asked to delete a server.
-
-    An administrator may have reset its state since. Its guest is gone, so the deletion ends.
-    """
-    if row.task_state in transitions.DELETE.tasks:
-        return True
-    return actions.has_begun(connection, row.uuid, ctxt.request_id, event, host)
 
 
 def note_power(

@@ -16,7 +16,7 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.clients import client_set
-from nova_lite.conductor import action_reports
+from nova_lite.conductor import delete_reports
 from nova_lite.conductor import reschedule
 from nova_lite.db import rows
 from nova_lite.db.cell import action_lists
@@ -116,7 +116,8 @@ class Audit:
     def _release(self, ctxt: context.RequestContext, row: rows.Row) -> None:
         """Release what the server has at the neighbours, and delete its record."""
         server_release.release_all(self._clients, ctxt, self._read, row)
-        self._write(action_reports.end, ctxt, None, row.uuid, event=action_lists.TERMINATE)
+        report = delete_reports.Report(ctxt, None, row.uuid, action_lists.TERMINATE)
+        self._write(delete_reports.end, [report])
 
 
 def _abandoned(connection: sa.Connection, idle_s: float) -> tuple[Sequence[rows.Row], list[str]]:

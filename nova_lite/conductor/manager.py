@@ -26,12 +26,13 @@ from nova_lite.conductor import image_orders
 from nova_lite.conductor import late_builds
 from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
+from nova_lite.conductor import recording
 from nova_lite.conductor import reschedule
-from nova_lite.db import joined
 from nova_lite.db import transactions
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
 from nova_lite.db.cell import services
+from nova_lite.objects import instance_group
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.rpc.methods import conductor as methods
 
@@ -47,15 +48,6 @@ T = typing.TypeVar('T')
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
 
-# {method: its function of a transaction}
-JOINED: dict[str, Callable[..., typing.Any]] = {
-    'build_started': build_reports.start,
-    'build_finished': build_reports.finish,
-    'delete_started': action_reports.start_delete,
-    'instance_deleted': action_reports.end,
-}
-
-
 def _report(
     function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
 ) -> Callable[typing.Concatenate['CellConductor', Ctxt, P], T]:
@@ -64,18 +56,6 @@ def _report(
     @functools.wraps(function)
     def method(self: 'CellConductor', ctxt: Ctxt, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._write(function, ctxt, *args, **kwargs)
-
-    return method
-
-
-def _joined_report(
-    function: Callable[typing.Concatenate[sa.Connection, Ctxt, P], T],
-) -> Callable[typing.Concatenate['CellConductor', Ctxt, P], T]:
-    """Return a method as `_report`. Calls of the method that wait are made in one transaction."""
-
-    @functools.wraps(function)
-    def method(self: 'CellConductor', ctxt: Ctxt, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.joined[function].write(_fenced(function, ctxt, *args, **kwargs))
 
     return method
 
@@ -113,10 +93,7 @@ class CellConductor:
         clients: client_set.Clients,
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
-        # The transactions of reports that many servers make at the same time.
-        self.joined: dict[Callable[..., typing.Any], joined.JoinedTransactions] = {
-            function: joined.JoinedTransactions(db) for function in JOINED.values()
-        }
+        self.joined = recording.joined_by_kind(db)
         self._rescheduler = reschedule.Reschedule(
             self._write,
             db.read,
@@ -241,17 +218,43 @@ class CellConductor:
     def reports(
         self, ctxt: context.RequestContext, kind: str, reports: list[methods.Json]
     ) -> list[typing.Any] | None:
-        return self.joined[JOINED[kind]].write_all(
-            [
-                _fenced(JOINED[kind], Ctxt.from_wire(each['context']), **each['arguments'])
-                for each in reports
-            ]
+        return self.joined[kind].write_all(
+            [(Ctxt.from_wire(each['context']), each['arguments']) for each in reports]
         )
 
     # ---- building ---------------------------------------------------------
 
-    build_started = _joined_report(build_reports.start)
-    build_finished = _joined_report(build_reports.finish)
+    def build_started(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        node: str,
+        group: instance_group.Group | None,
+    ) -> str | bool:
+        found: str | bool = self.joined['build_started'].write(
+            ctxt, host=host, instance_uuid=instance_uuid, node=node, group=group
+        )
+        return found
+
+    def build_finished(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance_uuid: str,
+        network_info: list[methods.Json],
+        block_devices: list[methods.Json],
+        power_state: int,
+    ) -> bool:
+        found: bool = self.joined['build_finished'].write(
+            ctxt,
+            host=host,
+            instance_uuid=instance_uuid,
+            network_info=network_info,
+            block_devices=block_devices,
+            power_state=power_state,
+        )
+        return found
 
     def build_failed(
         self,
@@ -287,8 +290,22 @@ class CellConductor:
     action_started = _report(action_reports.start)
     action_finished = _report(action_reports.finish)
     action_failed = _report(action_reports.fail)
-    delete_started = _joined_report(action_reports.start_delete)
-    instance_deleted = _joined_report(action_reports.end)
+
+    def delete_started(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
+    ) -> methods.Json:
+        found: methods.Json = self.joined['delete_started'].write(
+            ctxt, host=host, instance_uuid=instance_uuid, event=event
+        )
+        return found
+
+    def instance_deleted(
+        self, ctxt: context.RequestContext, host: str, instance_uuid: str, event: str
+    ) -> None:
+        self.joined['instance_deleted'].write(
+            ctxt, host=host, instance_uuid=instance_uuid, event=event
+        )
+
     update_block_devices = _report(device_reports.change_block_devices)
 
     def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:

@@ -6,6 +6,7 @@ the source of notifications.
 """
 
 from collections.abc import Callable
+from collections.abc import Iterable
 import dataclasses
 import typing
 
@@ -102,6 +103,7 @@ class Watcher:
         concerning = [note for note in notes if derive.concerns(note)]
         moves = any(map(derive.needs_moves, concerning))
         tags = any(map(derive.needs_tags, concerning))
+        records = self._records(connection, _servers(concerning), tags=tags)
         found: list[Change] = []
         for note in concerning:
             uuid: typing.Any = note.facts.get('uuid')
@@ -115,7 +117,7 @@ class Watcher:
                 changed.add(uuid)
             key = (uuid, note.facts.get('request_id'))
             if key not in servers:
-                servers[key] = self._server(connection, *key, moves=moves, tags=tags)
+                servers[key] = _server(connection, *key, records=records, moves=moves)
             if servers[key] is not None:
                 found.append(
                     Change(note, servers[key], subjects.get(uuid, {}), covered=uuid in failed)
@@ -130,32 +132,55 @@ class Watcher:
             # The transaction is committed, even if the notification fails.
             LOG.exception('Cannot create notifications of %s records', len(found))
 
-    def _server(
-        self,
-        connection: sa.Connection,
-        uuid: str,
-        request_id: str | None,
-        *,
-        moves: bool,
-        tags: bool,
-    ) -> from_records.Server | None:
-        row = instances.find(connection, uuid)
-        if row is None or row.hidden:
-            return None
-        asked = _asked(connection, uuid, request_id)
-        devices = None
-        if self._devices:
-            devices = children.block_devices(connection, [uuid]).get(uuid, [])
-        found = shares.of(connection, [uuid]) if self._shares else {}
-        return from_records.Server(
-            row=row,
-            devices=devices,
-            shares=found.get(uuid, []),
-            tags=children.tags(connection, [uuid]).get(uuid, []) if tags else [],
-            migration=migrations.find_newest(connection, uuid) if moves else None,
-            asked=asked,
-            request_id=request_id or (None if asked is None else asked.request_id),
+    def _records(self, connection: sa.Connection, uuids: list[str], *, tags: bool) -> '_Records':
+        """Return the records of servers, read with one statement for each table."""
+        if not uuids:
+            return _Records({}, None, {}, {})
+        found = rows.every(connection, instances.TABLE, uuid=uuids)
+        return _Records(
+            {row.uuid: row for row in found if not row.hidden},
+            children.block_devices(connection, uuids) if self._devices else None,
+            shares.of(connection, uuids) if self._shares else {},
+            children.tags(connection, uuids) if tags else {},
         )
+
+
+class _Records(typing.NamedTuple):
+    """Rows by the uuid of their server. devices: None if notifications omit them"""
+
+    servers: dict[str, rows.Row]
+    devices: dict[str, list[rows.Row]] | None
+    shares: dict[str, list[rows.Row]]
+    tags: dict[str, list[str]]
+
+
+def _servers(concerning: Iterable[notes.Note]) -> list[str]:
+    """Return the uuids of the servers of notes."""
+    found = {note.facts.get('uuid') for note in concerning if note.what not in derive.RECORDS}
+    return sorted(filter(None, found))
+
+
+def _server(
+    connection: sa.Connection,
+    uuid: str,
+    request_id: str | None,
+    *,
+    records: _Records,
+    moves: bool,
+) -> from_records.Server | None:
+    row = records.servers.get(uuid)
+    if row is None:
+        return None
+    asked = _asked(connection, uuid, request_id)
+    return from_records.Server(
+        row=row,
+        devices=None if records.devices is None else records.devices.get(uuid, []),
+        shares=records.shares.get(uuid, []),
+        tags=records.tags.get(uuid, []),
+        migration=migrations.find_newest(connection, uuid) if moves else None,
+        asked=asked,
+        request_id=request_id or (None if asked is None else asked.request_id),
+    )
 
 
 class Notices:

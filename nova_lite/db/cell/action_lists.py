@@ -1,5 +1,6 @@
 """Pages of the actions of a server, and questions about them."""
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
 
@@ -15,13 +16,13 @@ TABLE = actions.ACTIONS
 # Actions that make an image of a server.
 COPIES = ('createImage', 'createBackup')
 _COPYING = (
-    sa.select(TABLE.c.id)
+    sa.select(TABLE.c.instance_uuid)
     .where(
-        TABLE.c.instance_uuid == sa.bindparam('uuid'),
+        TABLE.c.instance_uuid.in_(sa.bindparam('uuids', expanding=True)),
         TABLE.c.action.in_(COPIES),
         TABLE.c.finish_time.is_(None),
     )
-    .limit(1)
+    .distinct()
 )
 DELETE = 'delete'
 # Events of deletions, by the host of the server and without the host.
@@ -93,7 +94,12 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
-    return bool(execute.value(connection, _COPYING, {'uuid': uuid}))
+    return bool(copying(connection, [uuid]))
+
+
+def copying(connection: sa.Connection, uuids: Iterable[str]) -> set[str]:
+    """Return the servers, among `uuids`, for which `is_copying` is true."""
+    return set(execute.values(connection, _COPYING, {'uuids': execute.filled(uuids)}))
 
 
 def is_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> bool:

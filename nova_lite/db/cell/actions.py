@@ -150,7 +150,7 @@ def start_event(
             'updated_at': now,
         },
     )
-    _note(connection, uuid, request_id, event, host=host)
+    note_start(connection, uuid, request_id, event, host=host)
 
 
 def has_begun(
@@ -195,20 +195,21 @@ def finish_event(
     if action_id is None:
         return
     now = runtime.naive_now()
-    outcome = _outcome(now, error, traceback)
+    outcome = outcome_of(now, error, traceback)
     own = _own(action_id, event, host)
     if not rows.change(connection, EVENTS, outcome, **own, finish_time=None):
         if rows.find(connection, EVENTS, **own) is not None:
             return
-        _note(connection, uuid, request_id, event, host=host)
+        note_start(connection, uuid, request_id, event, host=host)
         rows.insert(connection, EVENTS, {**own, 'start_time': now, **outcome})
-    _note_end(connection, uuid, request_id, event, host=host, error=error, traceback=traceback)
+    note_end(connection, uuid, request_id, event, host=host, error=error, traceback=traceback)
     _end(connection, action_id, now, error)
 
 
-def _outcome(
-    now: datetime.datetime, error: str | None, traceback: str | None
+def outcome_of(
+    now: datetime.datetime, error: str | None = None, traceback: str | None = None
 ) -> dict[str, typing.Any]:
+    """Return the columns of an event that ends. error: as of `finish_event`"""
     return {
         'finish_time': now,
         'updated_at': now,
@@ -251,7 +252,7 @@ def end_open(
         return
     now = runtime.naive_now()
     for row in _open_events(connection, action_id) if notes.is_kept(connection) else ():
-        _note_end(
+        note_end(
             connection,
             uuid,
             request_id,
@@ -260,7 +261,7 @@ def end_open(
             error=error,
             traceback=traceback,
         )
-    outcome = _outcome(now, error, traceback)
+    outcome = outcome_of(now, error, traceback)
     rows.change(connection, EVENTS, outcome, action_id=action_id, finish_time=None)
     _end(connection, action_id, now, error)
 
@@ -284,8 +285,8 @@ def end_interrupted(
         which, given['but_request'] = _OF_SERVER_BUT, besides
     if events is not None:
         where['event'] = list(events)
-    outcome = {'finish_time': now, 'updated_at': now, 'result': 'Error', 'details': error}
-    rows.change(connection, EVENTS, outcome, which, given=given, **where)
+    values = {'finish_time': now, 'updated_at': now, 'result': 'Error', 'details': error}
+    rows.change(connection, EVENTS, values, which, given=given, **where)
 
 
 def record_event(
@@ -302,11 +303,11 @@ def record_event(
     action_id = _action_id(connection, uuid, request_id)
     if action_id is None:
         return
-    _note(connection, uuid, request_id, event, host=host)
-    _note_end(connection, uuid, request_id, event, host=host, error=error)
+    note_start(connection, uuid, request_id, event, host=host)
+    note_end(connection, uuid, request_id, event, host=host, error=error)
     now = runtime.naive_now()
     event_of = {'action_id': action_id, 'event': event, 'host': host}
-    outcome = {'start_time': started_at or now, **_outcome(now, error, None)}
+    outcome = {'start_time': started_at or now, **outcome_of(now, error)}
     rows.insert(connection, EVENTS, {**event_of, **outcome})
     _end(connection, action_id, now, error)
 
@@ -331,13 +332,13 @@ def tell_failure(
     connection: sa.Connection, uuid: str, request_id: str, event: str, *, error: str
 ) -> None:
     """Add a failure without an event to the notifications."""
-    _note_end(connection, uuid, request_id, event, host=None, error=error)
+    note_end(connection, uuid, request_id, event, host=None, error=error)
 
 
-def _note(
+def note_start(
     connection: sa.Connection, uuid: str, request_id: str, event: str, *, host: str | None
 ) -> None:
-    """Note the source of notifications: see nova_lite.notify.derive."""
+    """Note the start of an event, for notifications: see nova_lite.notify.derive."""
     notes.add(
         connection,
         'event',
@@ -349,7 +350,7 @@ def _note(
     )
 
 
-def _note_end(
+def note_end(
     connection: sa.Connection,
     uuid: str,
     request_id: str,
@@ -359,6 +360,7 @@ def _note_end(
     error: str | None = None,
     traceback: str | None = None,
 ) -> None:
+    """Note the end of an event, or its failure."""
     notes.add(
         connection,
         'event',

@@ -1,4 +1,4 @@
-"""Deletions that are requested of hosts, for one server or for many with the same statements."""
+"""Deletions by hosts: their requests and their ends, each for any number of servers at once."""
 
 from collections.abc import Sequence
 import typing
@@ -11,6 +11,7 @@ from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import models
 from nova_lite.db.cell import services
 from nova_lite.states import transitions
 
@@ -65,3 +66,10 @@ def _require(row: rows.Row | None, request: Request) -> None:
         expect_vm=instances.ANY if guard.vm_states is None else guard.vm_states,
         expect_host=(request.row.host,),
     )
+
+
+def end(connection: sa.Connection, uuids: Sequence[str]) -> None:
+    """Delete the records of servers whose hosts have removed them, also remains of their builds."""
+    for table in (models.BlockDevice, models.Tag, models.ShareMapping):
+        rows.delete(connection, table.__table__, instance_uuid=uuids)
+    instances.mark_deleted(connection, *uuids, build=None)

@@ -308,8 +308,8 @@ def _require_allowed(row: rows.Row | None, values: rows.Values, expected: Allowe
         )
 
 
-def mark_deleted(connection: sa.Connection, uuid: str, /, **more: typing.Any) -> None:
-    """Mark a server as deleted. The record stays until it is archived.
+def mark_deleted(connection: sa.Connection, /, *uuids: str, **more: typing.Any) -> None:
+    """Mark servers as deleted. The records stay until they are archived.
 
     more: {column: value} of further changes
     """
@@ -323,7 +323,7 @@ def mark_deleted(connection: sa.Connection, uuid: str, /, **more: typing.Any) ->
         'power_state': 0,
         **more,
     }
-    rows.change(connection, TABLE, values, uuid=uuid, deleted=False)
+    rows.change(connection, TABLE, values, uuid=uuids, deleted=False)
 
 
 def changed_between(

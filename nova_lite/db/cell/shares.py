@@ -66,7 +66,11 @@ def of(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[rows.R
 
 def of_server(connection: sa.Connection, instance_uuid: str) -> list[dict[str, typing.Any]]:
     """Return the shares of a server as plain values, for a message."""
-    found = of(connection, [instance_uuid]).get(instance_uuid, ())
+    return plain(of(connection, [instance_uuid]).get(instance_uuid, ()))
+
+
+def plain(found: Iterable[rows.Row]) -> list[dict[str, typing.Any]]:
+    """Return shares as plain values, for a message."""
     return [{name: getattr(row, name) for name in PLAIN} for row in found]
 
 

@@ -19,7 +19,7 @@ EPOCH = 6
 HEARTBEAT = 'report_interval'
 # Replies of `build_started` to a host that must build.
 FIRST, AGAIN = 'first', 'again'
-# Methods that many servers call at the same time: see `reports`, and conductor.manager.JOINED.
+# Methods that many servers call at the same time: see `reports`, and conductor.recording.JOINED.
 TOGETHER = ('build_started', 'build_finished', 'delete_started', 'instance_deleted')
 # Key of a changed block device: the attachment that the record must name.
 FORMER = 'former_attachment_id'
