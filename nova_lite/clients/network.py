@@ -302,15 +302,30 @@ class Network(network_reads.Reads):
 
     # ---- giving back --------------------------------------------------------
 
+    def held_by(self, ctxt: session.Ctxt, server_uuids: Sequence[str]) -> dict[str, session.Jsons]:
+        """Return {server uuid: its ports, as `deallocate` takes them}."""
+        found: dict[str, session.Jsons] = {uuid: [] for uuid in server_uuids}
+        fields = [*RELEASED, 'device_id']
+        for port in self.list(ctxt, 'ports', device_id=list(found), fields=fields):
+            found.setdefault(port['device_id'], []).append(port)
+        return found
+
     def deallocate(
-        self, ctxt: session.Ctxt, server_uuid: str, network_info: Iterable[session.Fields] = ()
+        self,
+        ctxt: session.Ctxt,
+        server_uuid: str,
+        network_info: Iterable[session.Fields] = (),
+        *,
+        ports: session.Jsons | None = None,
     ) -> None:
         """Take all ports from a server: delete those made for it, unplug the others.
 
         network_info: has which ports must be preserved
+        ports: those of the server, if the caller has just read them with `held_by`
         """
         preserved = {vif['id'] for vif in network_info if vif['preserve_on_delete']}
-        ports = self.list(ctxt, 'ports', device_id=server_uuid, fields=RELEASED)
+        if ports is None:
+            ports = self.held_by(ctxt, [server_uuid])[server_uuid]
         self.release(
             ctxt,
             [_released(port, port['id'] in preserved) for port in ports],

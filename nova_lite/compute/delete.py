@@ -57,7 +57,7 @@ def delete(
     try:
         yield from _destroy(site, ctxt, node, uuid)
         kept = [{'id': port, 'preserve_on_delete': True} for port in found['kept_ports']]
-        yield from guest_work.persist(site.network.deallocate, ctxt, uuid, kept)
+        yield from guest_work.persist(site.releases.deallocate, ctxt, uuid, kept)
         held = volumes.Volumes(site, ctxt, host, instance, found['block_devices'])
         yield from guest_work.persist(held.give_back)
         shares = found.get('shares', ())

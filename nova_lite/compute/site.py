@@ -50,7 +50,8 @@ class Site:
 
     hosts: names of the service hosts; nodes: {host: [hypervisor node, ...]}
     began: start of the process, as runtime.boottime
-    reports, releases: calls to the conductor and to placement that many servers make together
+    reports, releases: calls to the conductor, and to placement and the network service, that many
+        servers make together
     """
 
     conf: cfg.ConfigOpts
@@ -76,7 +77,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.reports = joined_reports.JoinedReports(self.conductor)
-        self.releases = joined_releases.JoinedReleases(self.placement)
+        self.releases = joined_releases.JoinedReleases(self.placement, self.network)
 
     def up_hosts(self) -> list[str]:
         """Return the hosts whose hypervisors answer. The process does nothing for other hosts."""

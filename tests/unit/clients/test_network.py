@@ -199,6 +199,17 @@ class AllocateTest(networks.NetworkTestCase):
         )
         self.assertRaises(exception.PortNotFound, self.network.get_port, self.admin, info[0]['id'])
 
+    def test_ports_of_several_servers(self):
+        net = self.make_network()
+        (vif,) = self.allocate({'network_id': net})
+        other = runtime.new_uuid()
+        held = self.network.held_by(self.admin, [self.owner.uuid, other])
+        self.assertEqual([], held[other])
+        (port,) = held[self.owner.uuid]
+        self.assertEqual(vif['id'], port['id'])
+        self.network.deallocate(self.admin, self.owner.uuid, [vif], ports=[port])
+        self.assertEqual([], self.on_server())
+
     def test_profiles_of_owners_stay(self):
         """An owner's port asks the next host for the same: only the device goes."""
         own, device = {'trusted': 'true', 'capabilities': ['switchdev']}, {'pci_slot': '0:1:2.3'}

@@ -1,4 +1,4 @@
-"""Allocations of several servers that are deleted together."""
+"""Allocations and ports of several servers that are deleted together."""
 
 import functools
 
@@ -53,3 +53,23 @@ class TestJoinedReleases(testtools.TestCase):
         del self.placement.allocations[self.uuids[1]]
         self.assertEqual([True, False, True], self.release_together())
         self.assertEqual({}, self.placement.allocations)
+
+    def deallocate_together(self, *kept):
+        releases = self.cell.compute.site.releases
+        calls = [
+            functools.partial(releases.deallocate, context.admin(), uuid, kept)
+            for uuid in self.uuids
+        ]
+        return combining.together(releases._lists, calls)
+
+    def test_one_list_of_ports(self):
+        network = self.cell.network
+        for number, uuid in enumerate(self.uuids):
+            network.add_port(f'port-{number}')
+            network.ports[f'port-{number}']['server'] = uuid
+        network.calls.clear()
+        kept = {'id': 'port-1', 'preserve_on_delete': True}
+        self.assertEqual([None] * 3, self.deallocate_together(kept))
+        self.assertEqual(['held_by'] + ['deallocate'] * 3, network.calls)
+        self.assertEqual(['port-1'], list(network.ports))
+        self.assertIsNone(network.ports['port-1']['server'])
