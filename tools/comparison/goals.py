@@ -12,7 +12,17 @@ END = '.. end: goals that tools/compare_with_nova.py found missed'
 NEIGHBOURS = {'placement': 'placement', 'mariadb': 'MariaDB', 'rabbitmq': 'RabbitMQ'}
 STAND_INS = 'simcloud'
 COMMON = ('', 'goal', 'times better')
-CPU = (*COMMON, 'CPU ms', *NEIGHBOURS.values(), 'own', 'own at the goal', 'times without own')
+CPU = (
+    *COMMON,
+    'CPU ms',
+    'of these polls',
+    *NEIGHBOURS.values(),
+    'own',
+    'own at the goal',
+    'times without own',
+)
+# The scenario whose operation is one poll of a move.
+POLL = 'show-1'
 TIMES = (*COMMON, 'CPU: times better', 'cores busy', 'of these the API', "Nova's cores busy")
 
 
@@ -42,11 +52,22 @@ def lines(rounds: Sequence[table.Round]) -> tuple[list[page.Line], list[page.Lin
 def _parts(
     rounds: Sequence[table.Round], row: table.Row, nova: float, ours: float
 ) -> tuple[str, ...]:
-    """Return nova_lite's CPU time, its parts, the own part at the goal, the ratio without it."""
+    """Return nova_lite's CPU time, its parts, the own part at the goal, the ratio without it.
+
+    The part of the polls is their number times the CPU time of a show, and is also part of others.
+    """
     figures = table.figures(rounds, row, table.OURS)
     parts = {name: _median(figures, _of_kind(name)) for name in (*NEIGHBOURS, STAND_INS)}
     others = sum(parts.values())
-    numbers = (ours, *(parts[name] for name in NEIGHBOURS), ours - others, nova / row.goal - others)
+    shows = [played[table.OURS][POLL] for played in rounds if POLL in played[table.OURS]]
+    poll_ms = _median(shows, table.cpu_ms) if shows else 0
+    numbers = (
+        ours,
+        poll_ms * _median(figures, lambda each: each.get('polls', 0)),
+        *(parts[name] for name in NEIGHBOURS),
+        ours - others,
+        nova / row.goal - others,
+    )
     return (*(f'{number:.1f}' for number in numbers), f'{nova / others:.0f}')
 
 

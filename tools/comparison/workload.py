@@ -78,6 +78,8 @@ class Workload:
         self._servers: list[str] = []
         self._next: Iterator[str] = iter(())
         self._known = Known.of(cloud)
+        # Yields the number of shows so far with which clients waited for the end of a move.
+        self._polls = itertools.count()
         # CPU seconds of all processes but this one in the last scenario.
         self._busy_s = 0.0
 
@@ -207,6 +209,7 @@ class Workload:
         deadline = runtime.monotonic() + WAIT_S
         while True:
             server = self._show(uuid)
+            next(self._polls)
             if server['status'] == status and server[TASK] is None:
                 return server
             if server['status'] not in (status, *PASSING[status]):
@@ -222,16 +225,24 @@ class Workload:
     def _measured(self, name: str) -> Iterator[results.Measured]:
         measured = results.Measured(name, self._directory, ())
         measured.begin()
+        self._polls = itertools.count()
         busy = -busy_seconds() + results.cpu_seconds(os.getpid())
         yield measured
         measured.end(max(map(len, measured.times.values())), tail_s=TAIL_S)
         self._busy_s = busy + busy_seconds() - results.cpu_seconds(os.getpid())
 
     def _figures(self, measured: results.Measured) -> table.Figures:
-        """Return the figures, with `others`: the cores that other processes used."""
+        """Return the figures, with `others`, the cores that other processes used, and `polls`.
+
+        polls: number of shows for each operation with which clients waited for its end
+        """
         found: table.Figures = measured.as_dict()
         cloud_s = found['cpu_s_per_operation'] * found['operations']
-        return {**found, 'others': (self._busy_s - cloud_s) / (found['seconds'] + TAIL_S)}
+        return {
+            **found,
+            'others': (self._busy_s - cloud_s) / (found['seconds'] + TAIL_S),
+            'polls': next(self._polls) / found['operations'],
+        }
 
 
 def _cell(host: str) -> str:
