@@ -18,6 +18,7 @@ from nova_lite.compute import guests
 from nova_lite.compute import port_devices
 from nova_lite.compute import replies
 from nova_lite.compute import site
+from nova_lite.compute import volume_usage
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as objects
 from nova_lite.virt import model
@@ -65,8 +66,10 @@ class DeviceCalls:
         volume_id: str,
         key: str,
     ) -> replies.Reply:
+        node = self._site.node_of(host, instance)
+        volume_usage.report_last(self._site, ctxt, node, instance.uuid, volume_id=volume_id)
         device = model.Device(model.DeviceKind.VOLUME, volume_id)
-        return self._unplug(self._site.node_of(host, instance), instance.uuid, device, key)
+        return self._unplug(node, instance.uuid, device, key)
 
     def swap_volume(
         self,

@@ -6,6 +6,7 @@ ones, otherwise those in placement, otherwise the initial ones (reference/nova/s
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 import functools
 import typing
 
@@ -22,6 +23,7 @@ from nova_lite.clients import registration
 from nova_lite.compute import claims
 from nova_lite.compute import comparison
 from nova_lite.compute import device_allocations
+from nova_lite.compute import monitors
 from nova_lite.compute import site
 from nova_lite.lifecycle import fitting
 from nova_lite.virt import model
@@ -49,6 +51,7 @@ class Inventory:
             site.placement.providers, threads=site.conf.placement.register_threads
         )
         self._comparison = comparison.Comparison(site.conf.compute, self._registration)
+        self._monitors = monitors.Monitors(site.conf, site.driver)
         self._lock = runtime.Lock()
         # The last reports about nodes, by host and node, and by uuid.
         self._reported: dict[tuple[str, str], tuple[object, ...]] = {}
@@ -64,13 +67,13 @@ class Inventory:
     # ---- reports ----
 
     def report(self) -> None:
-        """Report changes since the last report to the cell and then to placement.
+        """Report metrics, and changes since the last report, to the cell and then to placement.
 
         The next report repeats changes that placement refuses.
         """
         with self._lock:
             facts = self._facts(self._site.hosts)
-            self._report_nodes(facts)
+            self._report_nodes(facts, self._monitors.metrics(node for _host, node in facts))
             for uuid in self._comparison.due(context.admin(), self._registered):
                 del self._registered[uuid]
             self._register(facts)
@@ -151,7 +154,13 @@ class Inventory:
             if nodes is None or node in nodes
         }
 
-    def _report_nodes(self, facts: Facts) -> None:
+    def _report_nodes(
+        self, facts: Facts, metrics: Mapping[str, list[model.Json]] | None = None
+    ) -> None:
+        """Report nodes of which something has changed, and those that have metrics.
+
+        metrics: {node: its metrics}; None: they stay as they were reported
+        """
         news, configured = {}, self._configured()
         occupied = self._site.driver.occupied_nodes()
         for (host, node), found in facts.items():
@@ -161,10 +170,12 @@ class Inventory:
                 *(self._site.hardware.inventory(node), configured),
                 self._numa(node, occupied=node in occupied),
             )
-            if self._reported.get((host, node)) != said:
+            measured = {} if metrics is None else {'metrics': metrics.get(node, [])}
+            if self._reported.get((host, node)) != said or measured.get('metrics'):
                 # Without an answer of the conductor, the contents of the record are unknown.
                 self._reported.pop((host, node), None)
-                news[host, node] = said, {**self._columns(host, found), 'numa': said[-1]}
+                columns = {**self._columns(host, found), 'numa': said[-1], **measured}
+                news[host, node] = said, columns
         pending = list(news)
         for start in range(0, len(pending), BATCH):
             batch = pending[start : start + BATCH]

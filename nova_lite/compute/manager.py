@@ -39,6 +39,7 @@ from nova_lite.compute import replies
 from nova_lite.compute import resume
 from nova_lite.compute import site
 from nova_lite.compute import snapshot_based
+from nova_lite.compute import volume_usage
 from nova_lite.metadata import vendor_services
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selections
@@ -146,10 +147,11 @@ class ComputeManager:
 
     def periodics(self) -> list[tuple[float, Callable[[], None]]]:
         """Return [(seconds, method)] of the periodic tasks."""
-        options = self.conf.compute
+        options, poll_s = self.conf.compute, self.conf.volume_usage_poll_interval
         return [
             (options.resource_update_interval, self.report_inventory),
             (options.audit_interval, self.audit),
+            *([(poll_s, self.report_volume_usage)] if poll_s > 0 else ()),
         ]
 
     def heartbeats(self) -> list[tuple[float, Callable[[], None]]]:
@@ -164,6 +166,10 @@ class ComputeManager:
         """Report changes of the hosts to the cell and placement."""
         if not self.is_coming_up:
             self._inventory.report()
+
+    def report_volume_usage(self) -> None:
+        """Report the counters of the volumes of running guests to the cell."""
+        volume_usage.report_all(self.site)
 
     def audit(self) -> None:
         """Compare guests and records, and resume unfinished work."""

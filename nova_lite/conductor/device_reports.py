@@ -15,7 +15,9 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import reset_builds
 from nova_lite.db.cell import shares
+from nova_lite.db.cell import volume_usage
 from nova_lite.rpc.methods import conductor as methods
+from nova_lite.rpc.methods import conductor_usage
 from nova_lite.states import transitions
 
 LOG = log.getLogger(__name__)
@@ -73,6 +75,16 @@ def _are_known(
 
 def _may_change_devices(row: rows.Row) -> bool:
     return reset_builds.is_building(row) or row.task_state in transitions.REBOOT_HARD.tasks
+
+
+def count_volumes(
+    connection: sa.Connection,
+    ctxt: context.RequestContext,
+    host: str,
+    usage: Sequence[conductor_usage.VolumeUsage],
+) -> None:
+    """Store the counters of volumes of servers that are still on the host."""
+    volume_usage.report(connection, host, usage)
 
 
 def change_shares(

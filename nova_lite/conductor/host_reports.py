@@ -10,6 +10,7 @@ from nova_lite import context
 from nova_lite import runtime
 from nova_lite import states
 from nova_lite.conductor import build_reports
+from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
@@ -156,10 +157,23 @@ def report_nodes(
             continue
         named[key] = {**node, 'uuid': known.get(key) or runtime.new_uuid()}
     compute_nodes.report(connection, list(named.values()))
+    for node in named.values():
+        if node.get('metrics'):
+            _note_metrics(connection, node)
     uuids: dict[str, dict[str, str]] = {}
     for (host, name), node in named.items():
         uuids.setdefault(host, {})[name] = node['uuid']
     return uuids
+
+
+def _note_metrics(connection: sa.Connection, node: methods.Json) -> None:
+    values = {
+        'host': node['host'],
+        'host_ip': node['host_ip'],
+        'nodename': node['hypervisor_hostname'],
+        'metrics': node['metrics'],
+    }
+    notes.add(connection, 'metrics.update', host=node['host'], values=values)
 
 
 def records(

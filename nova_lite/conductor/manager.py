@@ -307,6 +307,7 @@ class CellConductor:
         )
 
     update_block_devices = _report(device_reports.change_block_devices)
+    report_volume_usage = _report(device_reports.count_volumes)
 
     def power_states(self, ctxt: context.RequestContext, states: list[methods.Json]) -> None:
         self._write(action_reports.note_power, ctxt, states)

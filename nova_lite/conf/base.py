@@ -9,6 +9,8 @@ from oslo_utils import netutils
 GROUP = 'DEFAULT'
 # Values of running_deleted_instance_action.
 REAP, SHUTDOWN, LOG_ONLY, NOOP = 'reap', 'shutdown', 'log', 'noop'
+# Names of the monitor of CPUs: the namespace may be omitted, as in nova.
+MONITORS = ('cpu.virt_driver', 'virt_driver')
 OPTS = [
     cfg.StrOpt(
         'host',
@@ -203,6 +205,22 @@ OPTS = [
         min=0,
         help='Seconds between two searches for guests that belong to no server. They take place in '
         'audits: a value up to [compute]audit_interval means in each audit. 0: never.',
+    ),
+    cfg.ListOpt(
+        'compute_monitors',
+        item_type=types.String(choices=MONITORS),
+        default=[],
+        help='Monitors whose metrics computes report with the inventories of their hosts, each time '
+        'that [compute]resource_update_interval has passed: "cpu.virt_driver", or "virt_driver" for '
+        'short, for the CPU time of the hosts. Each report sends the notification metrics.update of '
+        'each host, and the metrics are those that [metrics]weight_setting names. Empty: none.',
+    ),
+    cfg.IntOpt(
+        'volume_usage_poll_interval',
+        default=0,
+        help='Seconds between two reports of the counters of the volumes of running servers, of each '
+        'of which the notification volume.usage is sent. Then it is sent when a volume is detached, '
+        'too. 0 and negative values disable both. Used by computes.',
     ),
     cfg.IntOpt(
         'resize_confirm_window',

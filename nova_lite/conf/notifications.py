@@ -9,8 +9,8 @@ OPTS = [
         deprecated_group='DEFAULT',
         default='versioned',
         choices=('versioned', 'unversioned', 'both'),
-        help='Format of notifications. The unversioned format exists for notifications of servers '
-        'only.',
+        help='Format of notifications. The unversioned format exists for notifications of servers, '
+        'metrics.update and volume.usage only.',
     ),
     cfg.ListOpt(
         'versioned_notifications_topics',

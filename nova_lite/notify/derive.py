@@ -11,6 +11,7 @@ import typing
 from nova_lite.db import notes
 from nova_lite.notify import payloads
 from nova_lite.notify import spec_payloads
+from nova_lite.notify import usage_payloads
 
 API, CONDUCTOR, COMPUTE = 'nova-api', 'nova-conductor', 'nova-compute'
 SCHEDULER = 'nova-scheduler'
@@ -183,7 +184,12 @@ RECORDS = {
     'service.update': (payloads.ServiceStatusPayload, ()),
     'service.delete': (payloads.ServiceStatusPayload, ()),
     'scheduler.select_destinations': (spec_payloads.RequestSpecPayload, BOTH),
+    'metrics.update': (usage_payloads.MetricsPayload, ()),
+    'volume.usage': (usage_payloads.VolumeUsagePayload, ()),
 }
+
+# Records about a host, which their facts name.
+OF_HOSTS = ('metrics.update', 'volume.usage')
 
 
 def concerns(note: notes.Note) -> bool:
@@ -241,6 +247,8 @@ def publisher_of(what: str) -> str:
     """Return the binary that publishes a record without a server."""
     if what.startswith('service.'):
         return 'the service'
+    if what in OF_HOSTS:
+        return COMPUTE
     if what.startswith('aggregate.cache_images'):
         return CONDUCTOR
     return SCHEDULER if what.startswith('scheduler.') else API

@@ -13,6 +13,7 @@ from nova_lite.notify import from_records
 from nova_lite.notify import legacy
 from nova_lite.notify import payloads
 from nova_lite.notify import spec_payloads
+from nova_lite.notify import usage_payloads
 from nova_lite.notify import watch
 
 HIGH = 'ERROR'
@@ -153,16 +154,18 @@ class Builder:
         host, binary = None, derive.publisher_of(what)
         if kind is payloads.ServiceStatusPayload:
             binary, host = facts['values']['binary'], facts['values']['host']
+        elif what in derive.OF_HOSTS:
+            host = facts['host']
         at = host if binary == derive.COMPUTE else None
         only = [facts['phase']] if 'phase' in facts else phases
         publisher = self._publisher(binary, host)
-        return [
-            (
-                at,
-                self._envelope(name, publisher, payload, level=self._level, at=change.note.at),
-                None,
-            )
+        bodies = [
+            self._envelope(name, publisher, payload, level=self._level, at=change.note.at)
             for name in ([f'{what}.{phase}' for phase in only] or [what])
+        ]
+        return [
+            (at, body, legacy.body_of_record(body, facts) if self._legacy else None)
+            for body in bodies
         ]
 
     # ---- the envelope ----
@@ -204,6 +207,8 @@ class Builder:
 def _payload_of(kind: type[payloads.Payload], facts: Facts) -> payloads.Payload:
     if kind is payloads.FlavorPayload:
         return from_records.of_flavor(facts['values'], projects=facts['projects'])
+    if kind is usage_payloads.MetricsPayload:
+        return usage_payloads.of_metrics(facts['values'])
     if kind is spec_payloads.RequestSpecPayload:
         spec: spec_payloads.RequestSpecPayload = facts['payload']
         return spec

@@ -1,9 +1,11 @@
-"""The unversioned form of notifications of servers: a flat dictionary, as consumers of
-old expect it. It is only sent if configured. Other records have no such form.
+"""The unversioned form of notifications of servers, of metrics and of the use of volumes: a flat
+dictionary, as consumers of old expect it. It is only sent if configured. Other records have none.
 
 Source: reference/nova/moves 7.
 """
 
+from collections.abc import Mapping
+import datetime
 import typing
 
 from nova_lite.notify import from_records
@@ -54,19 +56,50 @@ COLUMNS = (
 TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
+# {type of a notification of another record: its unversioned type}
+RECORDS = {'metrics.update': 'compute.metrics.update', 'volume.usage': 'volume.usage'}
+# Keys of unversioned payloads that are not those of the versioned ones.
+RENAMED = {'project_id': 'tenant_id', 'instance_uuid': 'instance_id'}
+
+
 def body(versioned: Json, change: watch.Change) -> Json | None:
     """Return the unversioned form of a server's versioned message; None if there is none."""
     first, _dot, rest = versioned['event_type'].partition('.')
     if first != 'instance':
         return None
     action, dot, phase = rest.partition('.')
-    binary, _colon, host = versioned['publisher_id'].partition(':')
     return {
         **versioned,
         'event_type': f'compute.instance.{NAMES.get(action, action)}{dot}{phase}',
-        'publisher_id': f'{OLD_BINARIES[binary]}.{host}',
+        'publisher_id': _publisher(versioned),
         'payload': payload(change.subject, versioned['payload']['nova_object.data']),
     }
+
+
+def body_of_record(versioned: Json, facts: Mapping[str, typing.Any]) -> Json | None:
+    """Return the unversioned form of another record's versioned message; None if there is none.
+
+    facts: those of the note
+    """
+    event_type = RECORDS.get(versioned['event_type'])
+    if event_type is None:
+        return None
+    return {
+        **versioned,
+        'event_type': event_type,
+        'publisher_id': _publisher(versioned),
+        'payload': {RENAMED.get(key, key): _plain(each) for key, each in facts['values'].items()},
+    }
+
+
+def _publisher(versioned: Json) -> str:
+    binary, _colon, host = versioned['publisher_id'].partition(':')
+    return f'{OLD_BINARIES[binary]}.{host}'
+
+
+def _plain(value: object) -> object:
+    is_time = isinstance(value, datetime.datetime)
+    return f'{value:%Y-%m-%d %H:%M:%S}+00:00' if is_time else value
 
 
 def payload(server: from_records.Server, data: Json) -> Json:

@@ -90,6 +90,9 @@ class Driver(Protocol):
     def get_password_support(self, node: str) -> model.PasswordSupport:
         """Return the PasswordSupport of the node: the guests in which it can set a password."""
 
+    def get_host_cpu_stats(self, node: str) -> model.CpuStats:
+        """Return the CPU time of the node since it was booted."""
+
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         """Cache an image. The job's guest is the image; result: {fetched: bool}."""
 
@@ -112,6 +115,12 @@ class Driver(Protocol):
 
     def get_diagnostics(self, node: str, guest: str) -> model.Json:
         """Return counters of the guest, in the format of the API's diagnostics since 2.48."""
+
+    def list_volume_usage(self, node: str, guest: str | None = None) -> list[model.VolumeUsage]:
+        """Return the counters of the volumes of the node's running guests, or of one guest.
+
+        A guest that does not run, or is not on the node, has no counters.
+        """
 
     # ---- jobs -------------------------------------------------------------
 

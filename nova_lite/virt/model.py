@@ -294,6 +294,34 @@ class Job:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class CpuStats:
+    """The CPU time of a node since it was booted, of all of its CPUs together."""
+
+    user_ns: int
+    kernel_ns: int
+    idle_ns: int
+    iowait_ns: int
+    frequency_mhz: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VolumeUsage:
+    """The counters of a volume in a guest that runs.
+
+    since: when they began at zero; at: the present; both by the clock of the node, in seconds
+    """
+
+    guest: str
+    volume_id: str
+    since: float
+    at: float
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Inventory:
     """A node's total of one resource class, and the part that its profile reserves.
 

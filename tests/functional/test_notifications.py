@@ -143,6 +143,39 @@ class ServersTest(NotificationsTestCase):
         hands.unplug(server, port)
         self.assertTold(both('interface_detach'), server)
 
+    def test_use_of_hosts_and_volumes(self):
+        """As reports of the hosts and a detachment tell it, if options ask for them."""
+        server, manager, hands = self.boot(), self.moving.manager, attaching.Attaching(self.cloud)
+        volume = hands.volume()
+        hands.attached(server, volume)
+        self.assertTold(both('volume_attach'), server)
+        for option, value in {
+            'compute_monitors': ['cpu.virt_driver'],
+            'volume_usage_poll_interval': 3600,
+        }.items():
+            manager.conf.set_override(option, value)
+            self.addCleanup(manager.conf.clear_override, option)
+        manager.report_inventory()
+        measured = self.heard.first('metrics.update')
+        self.assertIn(measured['host'], manager.site.hosts)
+        self.assertEqual(10, len(measured['metrics']))
+        manager.report_volume_usage()
+        self.assertTold(['volume.usage'], server)
+        hands.detached(server, volume)
+        start, end = both('volume_detach')
+        self.heard.until(server, end)
+        used = next(
+            each['nova_object.data']
+            for each in (message['payload'] for message in self.heard.of(server))
+            if each['nova_object.name'] == 'VolumeUsagePayload'
+        )
+        self.assertEqual(
+            (volume, server.id, server.user_id),
+            (used['volume_id'], used['instance_uuid'], used['user_id']),
+        )
+        self.assertGreater(used['write_bytes'], 0)
+        self.assertTold([start, 'volume.usage', end], server)
+
     def test_a_build_that_fits_nowhere(self):
         self.moving.flavor('huge', vcpus=4000, ram=512, disk=1)
         server = self.cloud.boot(flavor='huge', status='ERROR')

@@ -104,6 +104,8 @@ class Instance(types.Timestamps, Base):
 
 
 class BlockDevice(types.Timestamps, Base):
+    """A disk of a server. usage: what the server has read and written, see `volume_usage`."""
+
     __tablename__ = 'block_device_mapping'
     id: Mapped[int] = column(sa.Integer, primary_key=True)
     uuid: Mapped[str] = column(Uuid, unique=True)
@@ -124,6 +126,7 @@ class BlockDevice(types.Timestamps, Base):
     attachment_id: Mapped[str | None] = column(Uuid)
     tag: Mapped[str | None] = column(Str)
     connection_info: Mapped[dict[str, typing.Any] | None] = column(types.Json)
+    usage: Mapped[dict[str, typing.Any] | None] = column(types.Json)
 
 
 class ShareMapping(types.Timestamps, Base):

@@ -12,6 +12,7 @@ from nova_lite import rpc
 from nova_lite.objects import block_device
 from nova_lite.objects import instance
 from nova_lite.objects import instance_group
+from nova_lite.rpc.methods import conductor_usage
 
 # Timeout of check_epoch, which a host calls first while its own caller waits for both.
 EPOCH = 6
@@ -99,7 +100,7 @@ class Evacuation(typing.TypedDict):
     done: bool
 
 
-class ConductorAPI(rpc.Interface):
+class ConductorAPI(conductor_usage.Usage, rpc.Interface):
     """One or more per cell, on the cell's bus."""
 
     topic, version = 'conductor', '1.0'
@@ -115,8 +116,7 @@ class ConductorAPI(rpc.Interface):
         starting: hosts whose services are added if they do not exist; None: all hosts
         Returns {host: {'disabled': bool, 'forced_down': bool}} of the hosts that are disabled or
         forced down; other hosts are in service. The heartbeat of a host with 'returned': True is
-        not
-        recorded: the host counts as down until its evacuated guests are removed. A host with
+        not recorded: the host counts as down until its evacuated guests are removed. A host with
         'gone': True has no service, because an administrator has deleted it.
         """
 
@@ -126,7 +126,7 @@ class ConductorAPI(rpc.Interface):
 
     @rpc.call(since='1.0')
     def report_nodes(self, ctxt: Ctxt, nodes: list[Json]) -> dict[str, dict[str, str]]:
-        """Add or update compute nodes: [{column: value}, ...], without uuids.
+        """Add or update compute nodes: [{column: value}, ...], without uuids. Notify of metrics.
 
         Returns {host: {hypervisor_hostname: uuid}}: the cell names its nodes, so a
         host that lost its files is the same node again. Hosts without a service are skipped.

@@ -23,6 +23,7 @@ from nova_lite.virt.sim import agents
 from nova_lite.virt.sim import facts
 from nova_lite.virt.sim import guest_rows
 from nova_lite.virt.sim import jobs
+from nova_lite.virt.sim import measures
 from nova_lite.virt.sim import passwords
 from nova_lite.virt.sim import profile as profiles
 from nova_lite.virt.sim import rules
@@ -124,6 +125,11 @@ class SimDriver:
     def can_abort_live_migration(self, node: str) -> bool:
         return bool(self._behaviour(node).live_migration['abort'])
 
+    def get_host_cpu_stats(self, node: str) -> model.CpuStats:
+        behaviour = self._behaviour(node)
+        self._jobs.settle_node(node)
+        return measures.count_cpu_time(self._store, node, behaviour, self.profile.usage)
+
     def cache_image(self, node: str, image_id: str, *, key: str) -> model.Job:
         return self._start(node, image_id, Verb.CACHE_IMAGE, key)
 
@@ -165,6 +171,10 @@ class SimDriver:
         found = self.get_guest(node, guest)
         used = self.profile.usage(node, found.spec)
         return facts.diagnostics(found, kind, self._store.now(), used)
+
+    def list_volume_usage(self, node: str, guest: str | None = None) -> list[model.VolumeUsage]:
+        found = [each for each in self.list_guests(node) if guest in (None, each.uuid)]
+        return measures.volumes(found, self._store.now(), self.profile.usage)
 
     def _row(self, node: str, guest: str) -> sqlite3.Row:
         self._check(node)

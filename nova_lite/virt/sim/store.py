@@ -81,7 +81,14 @@ CREATE TABLE IF NOT EXISTS drives (
     guest TEXT NOT NULL,
     content TEXT NOT NULL,
     PRIMARY KEY (node, guest)
-)
+);
+CREATE TABLE IF NOT EXISTS cpu_times (
+    node TEXT PRIMARY KEY,
+    booted_at REAL NOT NULL,
+    began REAL NOT NULL,
+    counted_to REAL NOT NULL,
+    user_s REAL NOT NULL
+) WITHOUT ROWID
 """
 
 
@@ -296,6 +303,28 @@ def cache_image(tx: sqlite3.Connection, node: str, image: str) -> bool:
     """Note that a node has an image; whether it had not."""
     found = tx.execute('INSERT OR IGNORE INTO images VALUES (?, ?)', (node, image))
     return bool(found.rowcount)
+
+
+# ---- CPU time of nodes ----------------------------------------------------
+
+
+def cpu_time(tx: sqlite3.Connection, node: str) -> sqlite3.Row | None:
+    """Return what was counted of the CPU time of a node, or None.
+
+    booted_at: time of the boot of the node, as of `node_power`
+    began, counted_to: instants of the file's clock; user_s: seconds of all CPUs between them
+    """
+    query = 'SELECT * FROM cpu_times WHERE node = ?'
+    row: sqlite3.Row | None = tx.execute(query, (node,)).fetchone()
+    return row
+
+
+def put_cpu_time(tx: sqlite3.Connection, node: str, **counted: float) -> None:
+    """Record what was counted of the CPU time of a node, by the columns of `cpu_time`."""
+    tx.execute(
+        'INSERT OR REPLACE INTO cpu_times VALUES (:node, :booted_at, :began, :counted_to, :user_s)',
+        {'node': node, **counted},
+    )
 
 
 # ---- the rest -------------------------------------------------------------

@@ -28,6 +28,9 @@ REVISIONS = {
     'cell/v0004_numa_of_nodes.py': (
         'e4c330cbef151b2aa4951ec7c3ac8980afcb5044cd5fab958262be7f53aad18a'
     ),
+    'cell/v0005_usage_of_volumes.py': (
+        '8e95f39c258a302381834752bda6ead836a15bea4fe411ebc1cd4c6134cbc154'
+    ),
 }
 
 

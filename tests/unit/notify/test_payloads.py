@@ -33,6 +33,7 @@ class HashTest(testtools.TestCase):
             'IpPayload',
             'SharePayload',
             'AuditPeriodPayload',
+            'MetricPayload',
             'InstanceStateUpdatePayload',
             'InstancePayload',
             'InstanceNUMACellPayload',
