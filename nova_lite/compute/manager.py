@@ -273,6 +273,16 @@ class ComputeManager:
 
     start_instance = _power('start')
     stop_instance = _power('stop')
+
+    def power_update(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        target_power_state: str,
+    ) -> None:
+        self._act(ctxt, host, instance, power.UPDATES[target_power_state])
+
     soft_delete_instance = _power('soft_delete')
     restore_instance = _power('restore')
 

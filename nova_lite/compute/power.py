@@ -32,6 +32,7 @@ LOG = log.getLogger(__name__)
 
 Vm = states.VmState
 SNAPSHOT_EVENT, BACKUP_EVENT = 'compute_snapshot_instance', 'compute_backup_instance'
+UPDATE_EVENT = 'compute_power_update'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +118,8 @@ Do = model.PowerAction
 ACTIONS = {
     'start': Action('compute_start_instance', Do.ON, transitions.START),
     'stop': Action('compute_stop_instance', Do.OFF, transitions.STOP),
+    'power_update_on': Action(UPDATE_EVENT, Do.ON, transitions.START),
+    'power_update_off': Action(UPDATE_EVENT, Do.OFF, transitions.STOP),
     'soft_delete': Action(
         'compute_soft_delete_instance', Do.OFF, transitions.SOFT_DELETE, interrupts=True
     ),
@@ -133,6 +136,8 @@ ACTIONS = {
     'unrescue': Action('compute_unrescue_instance', Do.UNRESCUE, transitions.UNRESCUE),
     'set_admin_password': Action('compute_set_admin_password', None, transitions.CHANGE_PASSWORD),
 }
+# {target of a power update: its action}
+UPDATES = {'POWER_ON': 'power_update_on', 'POWER_OFF': 'power_update_off'}
 # A soft reboot that is about to become a hard one.
 HARDENING = Stage(
     ACTIONS['reboot_hard'].event,

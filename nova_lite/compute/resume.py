@@ -37,8 +37,13 @@ ATTEMPTS = 3
 FIRST, EACH = 2, 4
 Task = states.TaskState
 POWER: dict[str | None, str] = {
-    task: name for name, action in power.ACTIONS.items() for task in action.tasks
+    task: name
+    for name, action in power.ACTIONS.items()
+    for task in action.tasks
+    if action.event != power.UPDATE_EVENT
 }
+# {name of an action: target of the power update that does it}
+TARGETS = {'start': 'POWER_ON', 'stop': 'POWER_OFF'}
 # No record has the password.
 REPEATED = frozenset(power.ACTIONS) - {passwords.ACTION}
 # The API's note of the image to boot from, in a server's system metadata.
@@ -61,6 +66,14 @@ class Manager(typing.Protocol):
 
     def delete_instance(
         self, ctxt: context.RequestContext, host: str, instance: objects.Instance
+    ) -> None: ...
+
+    def power_update(
+        self,
+        ctxt: context.RequestContext,
+        host: str,
+        instance: objects.Instance,
+        target_power_state: str,
     ) -> None: ...
 
     def reboot_instance(
@@ -152,6 +165,8 @@ class Resume:
         elif name == 'rescue':
             image_id = instance.system_metadata.get(RESCUE_IMAGE)
             self._manager.rescue_instance(ctxt, instance.host, instance, image_id)
+        elif _is_update(work):
+            self._manager.power_update(ctxt, instance.host, instance, TARGETS[name])
         else:
             getattr(self._manager, f'{name}_instance')(ctxt, instance.host, instance)
 
@@ -187,16 +202,18 @@ class Resume:
             return
         if instance.task_state in IMAGES:
             yield from guest_work.persist(release.drop_snapshots, self._site.image, ctxt, uuid)
-        action, changes = self._what_is_left(ctxt, instance)
+        action, changes = self._what_is_left(ctxt, work)
         yield from power.fail(self._site, ctxt, host, uuid, action, error=error, changes=changes)
 
     def _what_is_left(
-        self, ctxt: context.RequestContext, instance: objects.Instance
+        self, ctxt: context.RequestContext, work: conductor_rpc.Unfinished
     ) -> tuple[power.Failing, model.Json]:
         """Return (action, changes of the record) of an action that is given up."""
+        instance = work['instance']
         if instance.task_state in IMAGES:
             return images.action_of(ctxt, instance), {}
-        action = power.ACTIONS[POWER[instance.task_state]]
+        name = POWER[instance.task_state]
+        action = power.ACTIONS[power.UPDATES[TARGETS[name]] if _is_update(work) else name]
         node = self._site.node_of(instance.host, instance)
         if instance.task_state in (Task.SOFT_DELETING, Task.RESTORING):
             return action, power.left_behind(self._site, node, instance.uuid, action)
@@ -208,6 +225,11 @@ class Resume:
         if guest.rescued and states.VmState.RESCUED in action.transition.results:
             changes['vm_state'] = states.VmState.RESCUED
         return action, changes
+
+
+def _is_update(work: conductor_rpc.Unfinished) -> bool:
+    """Return whether work on the power of a guest is a power update."""
+    return work.get('event') == power.UPDATE_EVENT
 
 
 def _image_order(ctxt: context.RequestContext, instance: objects.Instance) -> backups.Order | None:

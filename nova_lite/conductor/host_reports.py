@@ -39,6 +39,9 @@ RECORD = (
     'hidden',
     'updated_at',
 )
+# The event of an action that only the API tells from a start and a stop.
+POWER_UPDATE = 'compute_power_update'
+_SWITCHING = (*transitions.START.tasks, *transitions.STOP.tasks)
 _SERVERS, _SERVICES = instances.TABLE, services.TABLE
 _RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
     _SERVERS.c.host.in_(sa.bindparam('hosts')), _SERVERS.c.deleted.is_(False)
@@ -226,18 +229,25 @@ def unfinished(
     )
     found = [row for row in found if _is_of_host(row)]
     devices = children.block_devices(connection, [row.uuid for row in found])
-    return [
-        {
-            'instance': instance_objects.Instance.from_row(row),
-            'block_devices': [
-                block_device.BlockDevice.of(device) for device in devices.get(row.uuid, ())
-            ],
-            'context': _context_of(connection, row),
-            'build': row.build,
-            'continues': reset_builds.continues(row),
-        }
-        for row in found
-    ]
+    return [_work(connection, row, devices.get(row.uuid, ())) for row in found]
+
+
+def _work(
+    connection: sa.Connection, row: rows.Row, devices: Iterable[rows.Row]
+) -> methods.Unfinished:
+    found: methods.Unfinished = {
+        'instance': instance_objects.Instance.from_row(row),
+        'block_devices': [block_device.BlockDevice.of(device) for device in devices],
+        'context': _context_of(connection, row),
+        'build': row.build,
+        'continues': reset_builds.continues(row),
+    }
+    request_id = found['context'].get('request_id', '')
+    if row.task_state in _SWITCHING and actions.has_begun(
+        connection, row.uuid, request_id, POWER_UPDATE, row.host
+    ):
+        found['event'] = POWER_UPDATE
+    return found
 
 
 def _is_of_host(row: rows.Row) -> bool:

@@ -29,6 +29,7 @@ class Notification:
     phases: phases of the event that have a notification; at: OWN or SOURCE
     error_as: action whose `.error` is sent for a failure, if it is not this action
     plain: whether its type is `instance.ACTION`, without a phase
+    asked: the action of the request, if its event belongs to several
     """
 
     action: str
@@ -39,6 +40,7 @@ class Notification:
     error_as: str | None = None
     move: bool = False
     plain: bool = False
+    asked: str | None = None
 
     def type_of(self, phase: str) -> str | None:
         """Return the event type for a phase of the event, or None if it has none."""
@@ -81,6 +83,10 @@ EVENTS = {
     'compute_restore_instance': (Notification('restore'),),
     'compute_start_instance': (Notification('power_on'),),
     'compute_stop_instance': (Notification('power_off'),),
+    'compute_power_update': (
+        Notification('power_on', asked='start'),
+        Notification('power_off', asked='stop'),
+    ),
     'compute_reboot_instance': (Notification('reboot', phases=ALL),),
     'compute_pause_instance': (Notification('pause'),),
     'compute_unpause_instance': (Notification('unpause'),),

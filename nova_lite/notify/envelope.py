@@ -70,7 +70,8 @@ class Builder:
         if event in derive.TASKS:
             return self._of_task(change, event, phase)
         fault = self._fault(facts) if phase == derive.ERROR else None
-        several = derive.EVENTS.get(event, ())
+        asked = change.subject.asked and change.subject.asked.action
+        several = [each for each in derive.EVENTS.get(event, ()) if each.asked in (None, asked)]
         found = [
             self._of_phase(declared, name, change, fault)
             for declared in (several if phase == derive.START else reversed(several))

@@ -42,18 +42,19 @@ def begin(
     server: server_access.Server,
     action: str,
     guard: transitions.Transition,
+    event: str | None = None,
     **changes: typing.Any,
 ) -> instance_objects.Instance:
     """Begin an action whose transition is `guard`. Return the changed Instance.
 
-    action: name in the record of actions; changes: further columns, of system_metadata
-        only the keys that are set
+    action: name in the record of actions; event: its event, if the host cannot know it
+    changes: further columns, of system_metadata only the keys that are set
     Raises InstanceNotReady without a host, InstanceInvalidState on a lost race.
     """
     require_host(server)
     if guard.during is not None:
         changes = {'task_state': str(guard.during), **changes}
-    swap(req, server, guard, changes, action=action)
+    swap(req, server, guard, changes, action=action, event=event)
     changes = _of_object(_with_other_keys(server.row, changes))
     return instance_objects.Instance.from_row(server.row, **changes)
 
@@ -91,6 +92,7 @@ def swap(
     changes: rows.Values,
     *,
     action: str | None = None,
+    event: str | None = None,
 ) -> None:
     """Change columns if the states are still as `guard` demands, and record the action.
 
@@ -98,7 +100,7 @@ def swap(
     cells accepts no action except its deletion.
     """
     write: Callable[..., None] = _end if guard.during == states.TaskState.DELETING else _change
-    given = {'guard': guard, 'changes': changes, 'action': action}
+    given = {'guard': guard, 'changes': changes, 'action': action, 'event': event}
     persist(req, server, guard, lambda: server.cell.db.write(write, req.ctxt, server.row, **given))
 
 
@@ -185,6 +187,7 @@ def _store(
     guard: transitions.Transition,
     changes: rows.Values,
     action: str | None,
+    event: str | None = None,
 ) -> None:
     if guard.shareless:
         shares.require_none(connection, row.uuid)
@@ -198,6 +201,8 @@ def _store(
     )
     if action is not None:
         actions.start(connection, ctxt, row.uuid, action)
+    if event is not None:
+        actions.start_event(connection, row.uuid, ctxt.request_id, event, host=row.host, new=True)
 
 
 def _texts(allowed: Iterable[str | None] | None) -> typing.Any:

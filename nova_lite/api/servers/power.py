@@ -32,13 +32,22 @@ def _declare(
 
 
 def carry_out(
-    req: request.Request, server: server_access.Server, guard: transitions.Transition, method: str
+    req: request.Request,
+    server: server_access.Server,
+    guard: transitions.Transition,
+    method: str,
+    *,
+    event: str | None = None,
+    **arguments: str,
 ) -> None:
-    """Begin an action, and send it to the host. Raise MayRunElsewhere, or as `acting.begin`."""
+    """Begin an action, and send it to the host. Raise MayRunElsewhere, or as `acting.begin`.
+
+    event: see `acting.begin`; arguments: further ones of the method
+    """
     if guard is transitions.START:
         left_guest.remove(req, server)
-    instance = acting.begin(req, server, guard.verb, guard)
-    acting.send(req, server, method, instance=instance)
+    instance = acting.begin(req, server, guard.verb, guard, event)
+    acting.send(req, server, method, instance=instance, **arguments)
 
 
 start = _declare('os-start', transitions.START, policy=rules.START, method='start_instance')

@@ -74,6 +74,7 @@ class Unfinished(typing.TypedDict):
     """Work that a host has not finished, with the arguments of its call.
 
     context: argument of RequestContext.from_wire; build: that of `instances.build`
+    event: `compute_power_update`, if the API has begun it
     continues: whether it is a build that continues although os-resetState has set the state
     """
 
@@ -82,6 +83,7 @@ class Unfinished(typing.TypedDict):
     context: Json
     build: Json | None
     continues: typing.NotRequired[bool]
+    event: typing.NotRequired[str]
 
 
 class Evacuation(typing.TypedDict):
@@ -115,9 +117,8 @@ class ConductorAPI(conductor_usage.Usage, rpc.Interface):
 
         starting: hosts whose services are added if they do not exist; None: all hosts
         Returns {host: {'disabled': bool, 'forced_down': bool}} of the hosts that are disabled or
-        forced down; other hosts are in service. The heartbeat of a host with 'returned': True is
-        not recorded: the host counts as down until its evacuated guests are removed. A host with
-        'gone': True has no service, because an administrator has deleted it.
+        forced down. The heartbeat of a host with 'returned': True is not recorded: the host counts
+        as down until its evacuated guests are removed. One with 'gone': True has no service.
         """
 
     @rpc.cast(since='1.0')
@@ -255,7 +256,6 @@ class ConductorAPI(conductor_usage.Usage, rpc.Interface):
         """Record that the host begins an action's event, and optionally set the task state.
 
         Returns the shares of the server; None from a conductor of a release without shares.
-
         task_state: new task state; None: no change; expect_task: [allowed task state, ...]
         interrupted: events of other actions, which end if they are open, because this action has
             interrupted their work on the host

@@ -1,15 +1,12 @@
 """Actions of one step: every row, in all the ways it may go."""
 
-import dataclasses
-
-import fixtures
 import testscenarios
 import testtools
 
 from nova_lite import exception
 from nova_lite import runtime
-from nova_lite import states
 from nova_lite.compute import power
+from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.virt.sim import hostpower
@@ -22,6 +19,8 @@ RUNNING, PAUSED, SHUTDOWN, SUSPENDED = 1, 3, 4, 7
 ROWS = {
     'start': (('stop',), 'powering-on', 'active', RUNNING),
     'stop': ((), 'powering-off', 'stopped', SHUTDOWN),
+    'power_update_on': (('stop',), 'powering-on', 'active', RUNNING),
+    'power_update_off': ((), 'powering-off', 'stopped', SHUTDOWN),
     'reboot_soft': ((), 'rebooting', 'active', RUNNING),
     'reboot_hard': (('stop',), 'rebooting_hard', 'active', RUNNING),
     'pause': ((), 'pausing', 'paused', PAUSED),
@@ -45,7 +44,13 @@ class Base(testtools.TestCase):
 
     def ask(self, name):
         """Set the task as the API does; returns the context."""
-        return self.cell.ask(self.uuid, name, ROWS[name][1])
+        if not name.startswith('power_update_'):
+            return self.cell.ask(self.uuid, name, ROWS[name][1])
+        action = 'start' if name.endswith('_on') else 'stop'
+        ctxt = self.cell.ask(self.uuid, action, ROWS[name][1])
+        event = self.uuid, ctxt.request_id, 'compute_power_update'
+        self.cell.db.write(actions.start_event, *event, host='host-1')
+        return ctxt
 
     def send(self, name, ctxt):
         instance = self.cell.instance(self.uuid)
@@ -53,6 +58,9 @@ class Base(testtools.TestCase):
             self.cell.compute.reboot_instance(
                 ctxt, 'host-1', instance, name.removeprefix('reboot_').upper()
             )
+        elif name.startswith('power_update_'):
+            target = name.removeprefix('power_update_').upper()
+            self.cell.compute.power_update(ctxt, 'host-1', instance, f'POWER_{target}')
         elif name == 'rescue':
             self.cell.image.add_image('image', status='active')
             self.cell.compute.rescue_instance(ctxt, 'host-1', instance, 'image')
@@ -75,6 +83,7 @@ class Base(testtools.TestCase):
         self.assertEqual({self.uuid: [('host-1', 'resident', power_state)]}, self.cell.guests())
         event = (power.ACTIONS[name].event, 'host-1', 'Success')
         self.assertEqual(1, self.cell.events(self.uuid).count(event))
+        self.assertNotIn(None, [result for _event, _host, result in self.cell.events(self.uuid)])
 
 
 class TestEveryAction(testscenarios.WithScenarios, Base):
@@ -364,36 +373,3 @@ class TestHardReboot(Base):
         self.act('stop')
         self.assertEqual(('active', None, 'host-1'), self.cell.state(self.uuid))
         self.assertIn('not defined', self.cell.fault(self.uuid))
-
-
-class TestAnotherTable(Base):
-    """The host is of another release than its conductor: its table of states differs."""
-
-    def have(self, **differing):
-        pause = power.ACTIONS['pause']
-        row = dataclasses.replace(pause.transition, **differing)
-        table = {**power.ACTIONS, 'pause': dataclasses.replace(pause, transition=row)}
-        self.useFixture(fixtures.MonkeyPatch('nova_lite.compute.power.ACTIONS', table))
-
-    def check_has_ended(self, vm_state):
-        self.assertEqual((vm_state, None, 'host-1'), self.cell.state(self.uuid))
-        self.assertIn('no transition leads there', self.cell.fault(self.uuid))
-        event = (power.ACTIONS['pause'].event, 'host-1', 'Error')
-        self.assertEqual([event], self.cell.events(self.uuid)[1:])
-        calls = len(self.cell.lossy.calls)
-        self.cell.compute._resume.run(0)
-        self.assertEqual(['unfinished'], self.cell.lossy.calls[calls:])
-
-    def test_that_ends_in_another_state(self):
-        self.have(after=states.VmState.SUSPENDED)
-        self.act('pause')
-        self.check_has_ended('error')
-        self.assertEqual(PAUSED, self.cell.row(self.uuid).power_state)
-        self.act('reboot_hard')
-        self.check('reboot_hard')
-
-    def test_that_has_another_task(self):
-        self.have(through=(states.TaskState.SUSPENDING,))
-        self.act('pause')
-        self.check_has_ended('active')
-        self.assertEqual({self.uuid: [('host-1', 'resident', RUNNING)]}, self.cell.guests())

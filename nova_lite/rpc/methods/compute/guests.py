@@ -75,6 +75,19 @@ class Guests:
         """Power off the guest."""
 
     @rpc.cast(since='1.0')
+    def power_update(
+        self,
+        ctxt: arguments.Ctxt,
+        host: str,
+        instance: arguments.Instance,
+        target_power_state: str,
+    ) -> None:
+        """Power the guest on or off, because an event says so, which the API has recorded.
+
+        target_power_state: POWER_ON or POWER_OFF
+        """
+
+    @rpc.cast(since='1.0')
     def soft_delete_instance(
         self, ctxt: arguments.Ctxt, host: str, instance: arguments.Instance
     ) -> None:

@@ -2,6 +2,7 @@
 
 from nova_lite import exception
 from nova_lite.db.cell import action_lists
+from nova_lite.db.cell import actions
 from tests.unit.api.servers import base
 
 SERVICE = {'user': 'ironic', 'project': 'service', 'roles': 'service'}
@@ -18,6 +19,14 @@ class PowerUpdateTest(base.Case):
     def actions(self, uuid):
         return [each.action for each in self.api.cell('cell1').db.read(action_lists.page, uuid)]
 
+    def events(self, uuid):
+        """[(event, host, result), ...] of the server's actions."""
+        read = self.api.cell('cell1').db.read
+        found = read(actions.events_of, [each.id for each in read(action_lists.page, uuid)])
+        return [
+            (each.event, each.host, each.result) for events in found.values() for each in events
+        ]
+
     def test_it_is_an_action(self):
         for state, tag, task, action in (
             ('active', 'POWER_OFF', 'powering-off', 'stop'),
@@ -27,14 +36,26 @@ class PowerUpdateTest(base.Case):
             self.tell(uuid, tag)
             self.assertEqual(task, self.api.row(uuid).task_state)
             self.assertEqual([action], self.actions(uuid))
+            self.assertEqual([('compute_power_update', 'host1', None)], self.events(uuid))
             method, sent = self.sent()[-1]
-            self.assertEqual(f'{action}_instance', method)
+            self.assertEqual(('power_update', tag), (method, sent['target_power_state']))
             self.assertEqual((uuid, 'host1'), (sent['instance'].uuid, sent['host']))
+
+    def test_a_server_that_is_so_already(self):
+        for state, tag, action in (
+            ('active', 'POWER_ON', 'start'),
+            ('stopped', 'POWER_OFF', 'stop'),
+        ):
+            uuid = self.api.add_server(vm_state=state)
+            self.tell(uuid, tag)
+            self.assertEqual([action], self.actions(uuid))
+            self.assertEqual([('compute_power_update', 'host1', 'Success')], self.events(uuid))
+        self.assertEqual([], self.sent())
 
     def test_a_server_in_another_state_is_left_alone(self):
         for values, tag in (
-            ({'vm_state': 'active'}, 'POWER_ON'),
-            ({'vm_state': 'stopped'}, 'POWER_OFF'),
+            ({'vm_state': 'paused'}, 'POWER_ON'),
+            ({'vm_state': 'paused'}, 'POWER_OFF'),
             ({'vm_state': 'active', 'task_state': 'rebooting'}, 'POWER_OFF'),
             ({'vm_state': 'active'}, 'SLEEP'),
         ):
@@ -47,6 +68,6 @@ class PowerUpdateTest(base.Case):
     def test_a_cast_that_is_lost_is_found_by_the_audit(self):
         uuid = self.api.add_server()
         error = exception.Unavailable(service='bus', reason='away')
-        self.api.compute['cell1'].answers['stop_instance'] = error
+        self.api.compute['cell1'].answers['power_update'] = error
         self.tell(uuid, 'POWER_OFF')
         self.assertEqual('powering-off', self.api.row(uuid).task_state)
