@@ -7,6 +7,10 @@ class NoValidHost(base.NovaLiteError):
     msg = 'No valid host was found. %(reason)s'
 
 
+class ComputeHostMetricNotFound(base.NotFound):
+    msg = 'Metric %(name)s could not be found on the compute host node %(host)s.%(node)s.'
+
+
 class RequestFilterFailed(NoValidHost):
     msg = 'No valid host was found. Scheduling failed: %(reason)s'
 

@@ -2,6 +2,7 @@
 
 import operator
 
+from nova_lite import exception
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.weighers import base
@@ -99,7 +100,12 @@ class MetricsWeigher(base.Weigher):
             return None
 
         def value(host: hosts.HostState) -> float:
-            if any(name not in host.metrics for name in ratios):
+            missing = [name for name in ratios if name not in host.metrics]
+            if missing and metrics.required:
+                raise exception.ComputeHostMetricNotFound(
+                    name=missing[0], host=host.host, node=host.node
+                )
+            if missing:
                 unavailable: float = metrics.weight_of_unavailable
                 return unavailable
             return sum(host.metrics[name] * ratio for name, ratio in ratios.items())

@@ -2,6 +2,7 @@
 
 import collections
 
+from nova_lite import exception
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler import weighers
 from tests.unit.scheduler import base
@@ -134,6 +135,14 @@ class ResourceWeighersTest(WeigherTestCase):
         ]
         self.assertEqual(['none', 'hot', 'cool'], self.order('MetricsWeigher', states))
         self.set('metrics', weight_setting={'heat': '-1.0', 'noise': '0.1'})
+        error = self.assertRaises(
+            exception.ComputeHostMetricNotFound, self.order, 'MetricsWeigher', states
+        )
+        self.assertEqual(
+            'Metric heat could not be found on the compute host node none.none.', error.message
+        )
+        self.assertEqual(['cool', 'hot'], self.order('MetricsWeigher', states[1:]))
+        self.set('metrics', required=False)
         self.assertEqual(['cool', 'hot', 'none'], self.order('MetricsWeigher', states))
         self.set('metrics', weight_multiplier=-1.0)
         self.assertEqual(['none', 'hot', 'cool'], self.order('MetricsWeigher', states))
