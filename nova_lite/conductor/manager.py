@@ -28,6 +28,7 @@ from nova_lite.conductor import live_reports
 from nova_lite.conductor import reclaim
 from nova_lite.conductor import recording
 from nova_lite.conductor import reschedule
+from nova_lite.conductor import usage_audit
 from nova_lite.db import transactions
 from nova_lite.db.cell import fence
 from nova_lite.db.cell import live_turns
@@ -94,6 +95,7 @@ class CellConductor:
     ) -> None:
         self.conf, self.db, self._peers = conf, db, peers
         self.joined = recording.joined_by_kind(db)
+        self._usage_audit = usage_audit.UsageAudit(conf, db)
         self._rescheduler = reschedule.Reschedule(
             self._write,
             db.read,
@@ -154,7 +156,9 @@ class CellConductor:
 
     def periodics(self) -> list[Periodic]:
         """Return [(seconds, method)] of the periodic tasks."""
-        return [(self.conf.conductor.audit_interval, self.audit)]
+        interval_s = self.conf.conductor.audit_interval
+        usage = [(interval_s, self._usage_audit.run)] if self.conf.instance_usage_audit else []
+        return [(interval_s, self.audit), *usage]
 
     def heartbeats(self) -> list[Periodic]:
         """Return [(seconds, method)] of the heartbeats of the conductor."""

@@ -6,6 +6,8 @@ from oslo_config import cfg
 from oslo_config import types
 from oslo_utils import netutils
 
+from nova_lite.conf import audit_periods
+
 GROUP = 'DEFAULT'
 # Values of running_deleted_instance_action.
 REAP, SHUTDOWN, LOG_ONLY, NOOP = 'reap', 'shutdown', 'log', 'noop'
@@ -205,6 +207,21 @@ OPTS = [
         min=0,
         help='Seconds between two searches for guests that belong to no server. They take place in '
         'audits: a value up to [compute]audit_interval means in each audit. 0: never.',
+    ),
+    cfg.BoolOpt(
+        'instance_usage_audit',
+        default=False,
+        help='After each instance_usage_audit_period, notify with instance.exists of each server that '
+        'was on a host in that period, and record the audit of each host. Used by the conductor of '
+        'the cell.',
+    ),
+    cfg.StrOpt(
+        'instance_usage_audit_period',
+        default='month',
+        regex=f'^{audit_periods.SETTING.pattern}$',
+        help='Period of audits and of instance.exists: hour, day, month or year. After "@" the '
+        'minute, hour, day or month at which it begins, such as month@15 for the 15th. Used by the '
+        'API and the conductor of the cell.',
     ),
     cfg.ListOpt(
         'compute_monitors',

@@ -17,6 +17,7 @@ from nova_lite.db.api import request_specs
 from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
+from nova_lite.db.cell import task_log
 from nova_lite.manage import command
 from nova_lite.terminal import progress_display
 
@@ -44,7 +45,7 @@ Databases: typing.TypeAlias = list[tuple[int | None, transactions.Database]]
     BEFORE,
     command.flag('--purge', 'purge the archived rows afterwards'),
     ALL_CELLS,
-    command.flag('--task-log', 'ignored, because there is no task log; accepted for scripts'),
+    command.flag('--task-log', 'delete the records of usage audits, too'),
     command.option(
         '--sleep',
         type=int,
@@ -77,6 +78,9 @@ def archive_deleted_rows(deployment: command.Deployment, args: command.Args) -> 
             for batch in batches:
                 moved += batch
                 count.add(batch.total())
+    if args.task_log:
+        audits = sum(database.write(task_log.purge, before) for _cell_id, database in found)
+        moved += Moved({task_log.TABLE.name: audits})
     _report(deployment, args, moved, kept)
     return 1 if moved else 0
 

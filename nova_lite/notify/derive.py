@@ -165,6 +165,8 @@ ACTIONS = {
 }
 
 UPDATE = 'instance.update'
+# The note of a usage audit, which finds that a server exists.
+EXISTS_NOTE, EXISTS = 'exists', 'instance.exists'
 EXCEPTION = 'compute.exception'
 
 # Records without a server: {kind of note: its phases} (none: one notification).
@@ -204,7 +206,7 @@ def concerns(note: notes.Note) -> bool:
         return _is_told(note.facts['event'], note.facts['phase'])
     if note.what == 'action':
         return note.facts['action'] in ACTIONS
-    return note.what == 'change' or note.what in RECORDS
+    return note.what in (EXISTS_NOTE, 'change') or note.what in RECORDS
 
 
 def _is_told(event: str, phase: str) -> bool:

@@ -36,6 +36,7 @@ class Builder:
     def __init__(self, conf: cfg.ConfigOpts, parts_of: PartsOf) -> None:
         self._host, self._parts_of = conf.host, parts_of
         self._level = conf.notifications.default_level
+        self._audit_period = conf.instance_usage_audit_period
         self._tasks = conf.notifications.notify_on_state_change == 'vm_and_task_state'
         self._legacy = conf.notifications.notification_format != 'versioned'
 
@@ -48,6 +49,8 @@ class Builder:
             return [self._of_action(derive.ACTIONS[change.note.facts['action']], change)]
         if what == 'change':
             return self._of_change(change)
+        if what == derive.EXISTS_NOTE:
+            return [self._of_audit(change)]
         return self._of_record(change)
 
     @staticmethod
@@ -98,7 +101,7 @@ class Builder:
             declared.payload,
             change.subject if declared.move else change.subject.at_rest(),
             fault=fault,
-            facts=change.facts,
+            facts={'audit_period': self._audit_period, **change.facts},
         )
         level = HIGH if fault is not None else self._level
         return self._message(name, declared.binary, at, payload=payload, level=level, change=change)
@@ -131,12 +134,28 @@ class Builder:
 
     # ---- changes and other records ----
 
+    def _of_audit(self, change: watch.Change) -> Bodies:
+        """Return the notification of a server that a usage audit has found."""
+        facts = change.note.facts
+        payload = from_records.of_server(
+            payloads.InstanceExistsPayload, change.subject.at_rest(), facts=facts
+        )
+        return self._message(
+            derive.EXISTS,
+            derive.COMPUTE,
+            facts['host'],
+            payload=payload,
+            level=self._level,
+            change=change,
+        )
+
     def _of_change(self, change: watch.Change) -> list[Bodies]:
         former, row = change.note.facts['former'], change.subject.row
         names = ['vm_state', 'display_name', *(['task_state'] if self._tasks else [])]
         if all(former[name] == getattr(row, name) for name in names):
             return []
-        payload = from_records.of_update(change.subject, former)
+        facts = {'audit_period': self._audit_period}
+        payload = from_records.of_update(change.subject, former, facts)
         return [
             self._message(
                 derive.UPDATE,

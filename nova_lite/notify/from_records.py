@@ -12,6 +12,7 @@ import typing
 
 from nova_lite import runtime
 from nova_lite import states
+from nova_lite.conf import audit_periods
 from nova_lite.db import rows
 from nova_lite.notify import payloads
 from nova_lite.notify import spec_payloads
@@ -158,13 +159,14 @@ def _new_flavor(server: Server, _facts: Facts) -> payloads.FlavorPayload | None:
     return of_flavor(server.row.new_flavor) if server.row.new_flavor else None
 
 
-def _period(_server: Server, _facts: Facts) -> payloads.AuditPeriodPayload:
-    """Return the current month so far."""
-    now = runtime.now()
-    return payloads.AuditPeriodPayload(
-        audit_period_beginning=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
-        audit_period_ending=now,
+def _period(_server: Server, facts: Facts) -> payloads.AuditPeriodPayload:
+    """Return the period of an audit, or else the current one so far."""
+    now = runtime.naive_now()
+    beginning, ending = facts.get('period') or (
+        audit_periods.begin(facts['audit_period'], now),
+        now,
     )
+    return payloads.AuditPeriodPayload(audit_period_beginning=beginning, audit_period_ending=ending)
 
 
 # Fields that only some payloads of servers have.
@@ -185,10 +187,13 @@ SPECIAL: dict[str, Callable[[Server, Facts], object]] = {
 }
 
 
-def of_update(server: Server, former: Facts) -> payloads.InstanceUpdatePayload:
-    """Return the payload of `instance.update`. former: {column: value} before the change"""
+def of_update(server: Server, former: Facts, facts: Facts) -> payloads.InstanceUpdatePayload:
+    """Return the payload of `instance.update`.
+
+    former: {column: value} before the change; facts: {'audit_period': the option}
+    """
     row = server.row
-    made = of_server(payloads.InstanceUpdatePayload, server)
+    made = of_server(payloads.InstanceUpdatePayload, server, facts=facts)
     made.state_update = payloads.InstanceStateUpdatePayload(
         old_state=former['vm_state'],
         state=row.vm_state,

@@ -312,6 +312,27 @@ class SagaEpoch(Base):
     seen_at: Mapped[datetime.datetime] = column(types.Time)
 
 
+class TaskLog(types.Timestamps, Base):
+    """A usage audit of a host: of the servers that were on it in a period."""
+
+    __tablename__ = 'task_log'
+    __table_args__ = (
+        sa.UniqueConstraint(
+            'task_name', 'host', 'period_beginning', 'period_ending', name='task_log_period_uc'
+        ),
+        sa.Index('task_log_period_idx', 'period_beginning', 'period_ending'),
+    )
+    id: Mapped[int] = column(sa.Integer, primary_key=True)
+    task_name: Mapped[str] = column(sa.String(32))
+    state: Mapped[str] = column(sa.String(16))
+    host: Mapped[str] = column(Str)
+    period_beginning: Mapped[datetime.datetime] = column(types.Time)
+    period_ending: Mapped[datetime.datetime] = column(types.Time)
+    message: Mapped[str] = column(Str)
+    task_items: Mapped[int] = column(sa.Integer)
+    errors: Mapped[int] = column(sa.Integer)
+
+
 class ArchivedRow(Base):
     """A row of a deleted server, moved here by an operator until it is purged."""
 

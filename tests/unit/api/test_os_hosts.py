@@ -1,5 +1,8 @@
 """Hosts up to 2.42, and the log of usage audits."""
 
+import datetime
+
+from nova_lite.db.cell import task_log
 from tests.fixtures import compute_api
 from tests.unit.api.servers import base
 
@@ -69,5 +72,14 @@ class OsHostsTest(base.Case):
             (2, 2, 0), (found['num_hosts'], found['num_hosts_not_run'], len(found['log']))
         )
         self.assertEqual(2, self.get(path)['instance_usage_audit_logs']['num_hosts'])
+        period = tuple(datetime.datetime.fromisoformat(f'2026-0{month}-01') for month in (2, 3))
+        for cell, host in (('cell1', 'host1'), ('cell2', 'host2')):
+            self.api.cell(cell).db.write(task_log.audit, host, period)
+            found = self.get(f'{path}/2026-03-15 10:00:00')['instance_usage_audit_log']
+            self.assertEqual(('DONE', 0, 0), tuple(found['log'][host].values())[:3])
+        self.assertEqual(
+            ('ALL hosts done. 0 errors.', [], 2),
+            (found['overall_status'], found['hosts_not_run'], found['num_hosts_done']),
+        )
         self.refused('GET', f'{path}/yesterday', code=400, who=ADMIN)
         self.refused('GET', path, code=403)

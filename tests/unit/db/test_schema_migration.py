@@ -28,6 +28,9 @@ REVISIONS = {
     'cell/v0004_numa_of_nodes.py': (
         'e4c330cbef151b2aa4951ec7c3ac8980afcb5044cd5fab958262be7f53aad18a'
     ),
+    'cell/v0006_usage_audits.py': (
+        '78b442ae2adb96e114331f06721abdd620d1862e53d0d5fa9eb26305dbf166e8'
+    ),
     'cell/v0005_usage_of_volumes.py': (
         '8e95f39c258a302381834752bda6ead836a15bea4fe411ebc1cd4c6134cbc154'
     ),
@@ -100,7 +103,7 @@ class SharesTest(testtools.TestCase):
     def test_a_database_without_it(self):
         found = schemas.differences(self.url, 'cell')
         tables = [each[1].name for each in found if each[0] == 'add_table']
-        self.assertEqual(['share_mapping'], tables)
+        self.assertEqual(['share_mapping', 'task_log'], tables)
         schema_migration.upgrade(self.url, 'cell')
         self.assertEqual([], schemas.differences(self.url, 'cell'))
 

@@ -15,6 +15,7 @@ from nova_lite.db.api import sagas
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import archive
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import task_log
 from tests.fixtures import imported
 from tests.unit.manage import base
 
@@ -142,6 +143,16 @@ class ArchiveTest(base.ManageTest):
         found = json.loads(self.archive('--verbose', '--json', '--purge', '--until-complete'))
         rows = {each['table']: each['rows'] for each in found}
         self.assertEqual((1, 1), (rows['instances'], rows['API_DB.instance_mappings']))
+
+    def test_records_of_usage_audits(self):
+        period = (runtime.naive_now(), runtime.naive_now())
+        self.local.write(task_log.audit, 'host1', period)
+        self.archive(code=0)
+        self.assertEqual(1, len(self.local.read(task_log.of_period, period)))
+        (found,) = json.loads(self.archive('--task-log', '--verbose', '--json'))
+        self.assertEqual({'table': 'task_log', 'rows': 1}, found)
+        self.assertEqual([], self.local.read(task_log.of_period, period))
+        self.archive('--task-log', code=0)
 
     def test_what_nobody_foresaw(self):
         # As a process: 1, which Python itself would exit with, asks to be run again.
