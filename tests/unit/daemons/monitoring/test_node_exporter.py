@@ -1,8 +1,5 @@
 """The metrics of a host, as node_exporter names them."""
 
-import testtools
-
-from nova_lite.daemons.monitoring import node_exporter
 from nova_lite.virt import model
 from nova_lite.virt.sim import hostpower
 from tests.unit.daemons.monitoring import pages
@@ -61,7 +58,14 @@ class HostTests(base.SimTestCase):
         busy, idle = self.used()
         self.assertAlmostEqual(25, busy)
         self.assertAlmostEqual(75, idle)
-        self.assertEqual((0, 0), self.used('n2'))
+        self.assertEqual((0, 100), self.used('n2'))
+
+    def test_cpu_time_is_that_of_the_metrics_that_the_host_reports(self):
+        self.driver.spawn('n1', base.guest_spec(vcpus=2), key='k')
+        self.clock.advance(100)
+        reported = self.driver.get_host_cpu_stats('n1')
+        self.clock.advance(50)
+        self.assertEqual(4 * self.used()[0], 1.5 * reported.user_ns / 10**9)
 
     def test_counters_do_not_decrease_when_a_guest_leaves(self):
         self.driver.spawn('n1', base.guest_spec(vcpus=2), key='k')
@@ -94,23 +98,3 @@ class HostTests(base.SimTestCase):
         self.clock.advance(1)
         hostpower.power_on(path, 'n1')
         self.assertEqual((0, 0), self.used())
-
-
-class CpuTimesTests(testtools.TestCase):
-    def test_guests_share_cpus_that_are_too_few(self):
-        times = node_exporter.CpuTimes()
-        times.add({'a': 0, 'b': 0}, now=0, boot=0, cpus=2)
-        self.assertEqual((20, 0), times.add({'a': 20, 'b': 10}, now=10, boot=0, cpus=2))
-
-    def test_a_guest_that_arrives_counts_from_then_on(self):
-        """It brings the CPU time that it used on another host."""
-        times = node_exporter.CpuTimes()
-        times.add({}, now=0, boot=0, cpus=2)
-        self.assertEqual((0, 20), times.add({'a': 500}, now=10, boot=0, cpus=2))
-        self.assertEqual((5, 35), times.add({'a': 505}, now=20, boot=0, cpus=2))
-
-    def test_a_clock_that_goes_back(self):
-        times = node_exporter.CpuTimes()
-        times.add({}, now=10, boot=0, cpus=1)
-        self.assertEqual((0, 0), times.add({}, now=5, boot=0, cpus=1))
-        self.assertEqual((0, 5), times.add({}, now=15, boot=0, cpus=1))
