@@ -37,6 +37,10 @@ profile: instant
 defaults: false
 flavors:
   - {name: m1.tiny, id: '9', vcpus: 2, ram: 64, description: not the usual one}
+projects:
+  - {name: tenant}
+aggregates:
+  - {name: theirs, hosts: ['*'], metadata: {filter_tenant_id: '{demo},{tenant}', disk: ssd}}
 images:
   - {name: only, disk_gb: 0.5, protected: true, visibility: community, tags: [a]}
 networks:
@@ -192,6 +196,11 @@ class CloudFilesTest(testtools.TestCase):
         self.assertEqual(['only'], [each['name'] for each in found['images']])
         wanted = yaml.safe_load(SMALL)
         self.assertEqual(wanted['flavors'], found['flavors'])
+        self.assertEqual(wanted['aggregates'][0]['metadata'], found['aggregates'][0]['metadata'])
+        admin = self.connect(directory)
+        [aggregate] = admin.compute.aggregates()
+        ids = [admin.identity.find_project(name).id for name in ('demo', 'tenant')]
+        self.assertEqual(','.join(ids), aggregate.metadata['filter_tenant_id'])
         [network] = found['networks']
         self.assertEqual({**wanted['networks'][0], 'mtu': network['mtu']}, network)
         self.again(path, found)

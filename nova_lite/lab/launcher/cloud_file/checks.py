@@ -14,6 +14,7 @@ from nova_lite.lab.console import durations
 from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
+from nova_lite.lab.launcher.cloud_file import compute
 from nova_lite.lab.launcher.cloud_file import defaults
 from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import hosts as cloud_hosts
@@ -83,7 +84,7 @@ def _default_names(section: str, *, has_defaults: bool) -> Collection[str]:
 
 
 def _aggregates(document: documents.Document) -> None:
-    """Raise Wrong for the name of an aggregate or zone that is given twice."""
+    """Raise Wrong for a name that two aggregates or zones have, and for their metadata."""
     seen: dict[str, documents.Place] = {}
     for section in ('aggregates', 'zones'):
         for place, entry in _entries(document, section):
@@ -91,6 +92,10 @@ def _aggregates(document: documents.Document) -> None:
             if 'availability_zone' in entry.get('metadata', {}):
                 text = 'availability_zone makes an aggregate a zone. List it below zones.'
                 raise document.wrong((*place, 'metadata', 'availability_zone'), text)
+            for key, value in entry.get('metadata', {}).items():
+                if key.startswith(compute.OF_PROJECTS):
+                    for name in compute.PROJECT.findall(value):
+                        _require_known(document, (*place, 'metadata', key), name, 'projects')
 
 
 def _once(

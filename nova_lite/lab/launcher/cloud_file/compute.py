@@ -1,5 +1,7 @@
 """Flavors, host aggregates and availability zones."""
 
+from collections.abc import Mapping
+import re
 import typing
 
 from nova_lite.lab.launcher.cloud_file import api as apis
@@ -8,6 +10,9 @@ from nova_lite.lab.launcher.cloud_file import hosts
 Json: typing.TypeAlias = dict[str, typing.Any]
 EPHEMERAL, IS_PUBLIC = 'OS-FLV-EXT-DATA:ephemeral', 'os-flavor-access:is_public'
 ZONE = 'availability_zone'
+# Beginning of the keys of metadata whose values are ids of projects. A file has {NAME} for an id.
+OF_PROJECTS = 'filter_tenant_id'
+PROJECT = re.compile(r'\{([^{},]+)\}')
 
 
 def create_flavor(api: apis.Api, entry: Json) -> None:
@@ -66,9 +71,28 @@ def create_aggregate(api: apis.Api, entry: Json, known: list[str], zone: str | N
     made = api.create('compute', '/os-aggregates', {'aggregate': wanted})
     path = f'/os-aggregates/{made["id"]}/action'
     if entry.get('metadata'):
-        api.call('compute', 'POST', path, {'set_metadata': {'metadata': entry['metadata']}})
+        metadata = {key: _with_ids(api, key, value) for key, value in entry['metadata'].items()}
+        api.call('compute', 'POST', path, {'set_metadata': {'metadata': metadata}})
     for host in hosts.matching(known, entry.get('hosts', ())):
         api.call('compute', 'POST', path, {'add_host': {'host': host}})
+
+
+def _with_ids(api: apis.Api, key: str, value: str) -> str:
+    """Return a value of metadata with the ids of the projects that it names. Raise Refused."""
+    if not key.startswith(OF_PROJECTS):
+        return value
+    return PROJECT.sub(lambda found: api.project_id(found[1]), value)
+
+
+def with_names(key: str, value: str, projects: Mapping[str, str]) -> str:
+    """Return a value of metadata with {NAME} in place of ids of projects.
+
+    projects: {id: name}. Ids of other projects stay
+    """
+    if not key.startswith(OF_PROJECTS):
+        return value
+    ids = (each.strip() for each in value.split(','))
+    return ','.join(f'{{{projects[each]}}}' if each in projects else each for each in ids)
 
 
 def disable_hosts(api: apis.Api, entry: Json, known: list[str]) -> None:
@@ -92,14 +116,23 @@ def read_disabled_hosts(api: apis.Api) -> list[Json]:
     ]
 
 
-def read_aggregates(api: apis.Api) -> tuple[list[Json], list[Json], list[str]]:
-    """Return (entries of aggregates, entries of zones, notes on objects that no file can have)."""
+def read_aggregates(
+    api: apis.Api, projects: Mapping[str, str]
+) -> tuple[list[Json], list[Json], list[str]]:
+    """Return (entries of aggregates, entries of zones, notes on objects that no file can have).
+
+    projects: {id: name}
+    """
     aggregates, zones, notes = [], [], []
     for found in api.call('compute', 'GET', '/os-aggregates')['aggregates']:
         entry: Json = {'name': found['name']}
         if found['hosts']:
             entry['hosts'] = sorted(found['hosts'])
-        metadata = {key: value for key, value in found['metadata'].items() if key != ZONE}
+        metadata = {
+            key: with_names(key, value, projects)
+            for key, value in found['metadata'].items()
+            if key != ZONE
+        }
         if metadata:
             entry['metadata'] = metadata
         if found[ZONE] is None:

@@ -83,10 +83,14 @@ def _boot(document: documents.Document, api: apis.Api, connect: Connect) -> None
     # Builds use the token of their request, which becomes invalid when the role is removed.
     groups = document.value.get('server_groups', [])
     with _granted(api, {_project(entry) for entry in (*groups, *entries)}):
-        made = _create(document, connect, entries)
-        for index, found in made.items():
-            with _at(document, ('servers', index)):
-                servers.wait(api, dict.fromkeys(found, servers.ACTIVE))
+        made: dict[int, list[str]] = {}
+        create = _creation(document, connect)
+        for indexes in _turns(entries):
+            for index in indexes:
+                made[index] = create(index)
+            for index in indexes:
+                with _at(document, ('servers', index)):
+                    servers.wait(api, dict.fromkeys(made[index], servers.ACTIVE))
         for index in [index for index in made if _is_unpinned(entries[index])]:
             with _at(document, ('servers', index)):
                 servers.unpin(api, made[index])
@@ -101,20 +105,31 @@ def _is_unpinned(entry: documents.Json) -> bool:
     return bool(entry.get('forced')) and 'zone' not in entry
 
 
-def _create(
-    document: documents.Document, connect: Connect, entries: list[documents.Json]
-) -> dict[int, list[str]]:
-    """Request all servers. Return {index of an entry: ids of its servers}."""
+def _turns(entries: list[documents.Json]) -> list[list[int]]:
+    """Return the indexes of the entries of servers, a list for each turn."""
+    found: dict[int, list[int]] = {}
+    for index, entry in enumerate(entries):
+        found.setdefault(entry.get('turn', 0), []).append(index)
+    return [found[turn] for turn in sorted(found)]
+
+
+def _creation(document: documents.Document, connect: Connect) -> Callable[[int], list[str]]:
+    """Create the server groups. Return a function that creates the servers of an entry.
+
+    The function gets the index of the entry, and returns the ids of the servers.
+    """
     within = functools.cache(connect)
     groups = {}
     for index, entry in enumerate(document.value.get('server_groups', [])):
         with _at(document, ('server_groups', index)):
             groups[entry['name']] = servers.create_group(within(_project(entry)), entry)
-    made = {}
-    for index, entry in enumerate(entries):
+
+    def create(index: int) -> list[str]:
+        entry = document.value['servers'][index]
         with _at(document, ('servers', index)):
-            made[index] = servers.create(within(_project(entry)), entry, groups)
-    return made
+            return servers.create(within(_project(entry)), entry, groups)
+
+    return create
 
 
 def _project(entry: documents.Json) -> str:

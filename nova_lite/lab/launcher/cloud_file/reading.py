@@ -101,7 +101,7 @@ def _objects(api: apis.Api, passwords: dict[str, str]) -> tuple[Json, list[str]]
         'volume_types': volumes.read_types(api),
     }
     sections['images'], notes = images.read(api, projects)
-    sections['aggregates'], sections['zones'], more = compute.read_aggregates(api)
+    sections['aggregates'], sections['zones'], more = compute.read_aggregates(api, projects)
     sections['disabled_hosts'] = compute.read_disabled_hosts(api)
     sections['server_groups'], groups = servers.read_groups(api, projects)
     sections['servers'], others = servers.read(api, projects, groups)

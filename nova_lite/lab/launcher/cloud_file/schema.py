@@ -189,13 +189,18 @@ NETWORKS = _list(
     },
 )
 HOSTS = _texts('names of hosts, or patterns such as cell1-*', minItems=1)
+IDS = 'in values of filter_tenant_id, {NAME} stands for the id of the project NAME'
 AGGREGATES = _list(
     'host aggregates that are no availability zone',
-    {'name': _text('name'), 'hosts': HOSTS, 'metadata': _mapping('metadata', 'string')},
+    {'name': _text('name'), 'hosts': HOSTS, 'metadata': _mapping(f'metadata; {IDS}', 'string')},
 )
 ZONES = _list(
     'availability zones; each is an aggregate with the same name',
-    {'name': _text('name'), 'hosts': HOSTS, 'metadata': _mapping('further metadata', 'string')},
+    {
+        'name': _text('name'),
+        'hosts': HOSTS,
+        'metadata': _mapping(f'further metadata; {IDS}', 'string'),
+    },
     required=('name', 'hosts'),
 )
 VOLUME_TYPES = _list(
@@ -242,6 +247,9 @@ SERVERS = _list(
         'forced': _flag('whether the filters are not asked about the host', default=False),
         'group': _text('server group of the same project'),
         'metadata': _mapping('metadata', 'string'),
+        'turn': _number(
+            'servers of a turn are created once those of lower turns are ACTIVE', default=0
+        ),
         'status': _choice('status to bring it to', 'ACTIVE', 'SHUTOFF', default='ACTIVE'),
     },
     required=('name', 'flavor', 'image'),

@@ -91,6 +91,13 @@ MEANINGS = (
     ('aggregates:\n- name: a\n  hosts:\n  - cell3-*', 4, 'fits no host', 'Hosts: cell1-host1'),
     ('aggregates:\n- {name: a, metadata: {availability_zone: z}}', 2, 'a zone', 'below zones'),
     (
+        'zones:\n- {name: a, hosts: ["*"], metadata: {filter_tenant_id2: "{demo},{demos}"}}',
+        2,
+        "'demos' is not among the projects",
+        "Did you mean 'demo'?",
+    ),
+    (SERVER + 'turn: -1}', 2, '-1 must be 0 or more', SCHEMA),
+    (
         'zones:\n- {name: a, hosts: ["*"]}\n- {name: b, hosts: [cell1-host1]}',
         3,
         'cell1-host1 is in zone a already',
