@@ -26,6 +26,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--names', action='store_true', help='keep the names of servers, groups and images'
     )
+    parser.add_argument(
+        '--set',
+        action='append',
+        default=[],
+        metavar='GROUP.OPTION=VALUE',
+        help='configuration option of the twin, such as pci.alias or '
+        'filter_scheduler.enabled_filters, which no API shows; may be repeated',
+    )
+    parser.add_argument(
+        '--cell',
+        action='append',
+        default=[],
+        metavar='PATTERN[,PATTERN]',
+        help='hosts of a cell, by name or pattern; repeated for each cell, because no API shows '
+        'cells (default: one cell)',
+    )
     parser.add_argument('--force', action='store_true', help='replace an existing FILE')
 
 

@@ -51,6 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='number of servers (default: %(default)s)',
     )
+    parsers['fit'].add_argument(
+        '--project',
+        metavar='PROJECT',
+        help='project of the servers, for hosts that are for certain projects (default: one '
+        'without hosts of its own)',
+    )
     lost = parsers['survives'].add_mutually_exclusive_group()
     lost.add_argument(
         '--host', action='append', metavar='HOST', help='a host; several are lost together'

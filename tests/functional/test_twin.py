@@ -5,11 +5,13 @@ import os
 import pathlib
 
 import fixtures
+from oslo_utils import uuidutils
 import testtools
 import yaml
 
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import running
+from nova_lite.virt.sim import profile
 from tests.fixtures import commands
 from tools import sample
 
@@ -46,6 +48,62 @@ servers:
 disabled_hosts:
   - {hosts: [b-2], reason: a test}
 """
+# Host g-1 has two GPUs on each node. Host n-2 is for a project.
+PINNED = """
+cells: [{hosts: [n-1, n-2, g-1]}]
+profile:
+  extends: instant
+  hosts:
+    - numa:
+        threads: 2
+        shared: 0,8,16,24
+        dedicated: 1-7,9-15,17-23,25-31
+        nodes: [{cpus: '0-7,16-23', memory_mb: 65536}, {cpus: '8-15,24-31', memory_mb: 65536}]
+    - match: g-1
+      pci:
+        - {vendor_id: '10de', product_id: '2330', count: 2, numa_node: 0}
+        - {vendor_id: '10de', product_id: '2330', count: 2, numa_node: 1}
+      inventory: {CUSTOM_LICENCE: 3}
+options:
+  pci: {report_in_placement: true, alias: '%(alias)s'}
+  filter_scheduler: {pci_in_placement: true, enabled_filters: '%(filters)s'}
+defaults: false
+projects: [{name: telco}, {name: demo, quotas: {compute: {cores: -1}}}]
+flavors:
+  - {name: small, id: '1', vcpus: 2, ram: 1024}
+  - {name: four, id: '2', vcpus: 4, ram: 2048, properties: {'hw:cpu_policy': dedicated}}
+  - {name: six, id: '3', vcpus: 6, ram: 2048, properties: {'hw:cpu_policy': dedicated}}
+  - name: wide
+    id: '4'
+    vcpus: 8
+    ram: 4096
+    properties: {'hw:cpu_policy': dedicated, 'hw:numa_nodes': '2'}
+  - name: gpus
+    id: '5'
+    vcpus: 4
+    ram: 2048
+    properties: {'hw:cpu_policy': dedicated, 'pci_passthrough:alias': 'gpu:2'}
+  - {name: licence, id: '6', vcpus: 1, ram: 512, properties: {'resources:CUSTOM_LICENCE': '1'}}
+images: [{name: only}]
+aggregates: [{name: telco, hosts: [n-2], metadata: {filter_tenant_id: '{telco}'}}]
+servers:
+  - {name: first, flavor: six, image: only, host: n-1}
+  - {name: second, flavor: four, image: only, host: n-1}
+  - {name: third, flavor: four, image: only, host: n-1}
+  - {name: both, flavor: wide, image: only, host: n-1}
+  - {name: plain, flavor: small, image: only, host: n-1}
+  - {name: theirs, project: telco, flavor: six, image: only, host: n-2}
+  - {name: computes, flavor: gpus, image: only, host: g-1}
+  - {name: licensed, flavor: licence, image: only}
+"""
+OPTIONS = {
+    'alias': '{"name": "gpu", "vendor_id": "10de", "product_id": "2330"}',
+    'filters': 'ComputeFilter,AggregateMultiTenancyIsolation,NUMATopologyFilter',
+}
+SET = (
+    *('--set', f'pci.alias={OPTIONS["alias"]}'),
+    *('--set', f'filter_scheduler.enabled_filters={OPTIONS["filters"]}'),
+)
 
 
 def run(*argv):
@@ -81,6 +139,17 @@ class Base(testtools.TestCase):
         code, out, errors = run('twin', *words, '--json', '--state-dir', directory)
         self.assertIn(code, (0, 1), errors)
         return code, json.loads(out)
+
+    def nodes(self, directory):
+        """Return {id of a server, which is its name in a twin: (host, nodes of the host)}."""
+        cloud = client_connections.connect(os.path.join(directory, 'clouds.yaml'))
+        found = {}
+        for server in cloud.compute.servers(all_projects=True):
+            path = f'/servers/{server.id}/topology'
+            shown = cloud.compute.get(path, microversion='2.78').json()
+            key = server.name if uuidutils.is_uuid_like(server.name) else server.id
+            found[key] = server.compute_host, [each['host_node'] for each in shown['nodes']]
+        return found
 
     def verify(self, directory):
         code, out, errors = commands.run('verify', '--settle', '30', '--state-dir', directory)
@@ -175,3 +244,70 @@ class TwinTest(Base):
         hosts = {each.name: each.compute_host for each in cloud.compute.servers(all_projects=True)}
         self.assertEqual(('a-1', 'b-1'), (hosts['first'], hosts['asleep']))
         self.verify(self.cloud)
+
+
+@sample.in_turns(4)
+class PinnedTwinTest(Base):
+    """Pinned CPUs, NUMA nodes, devices, further resources and hosts of projects."""
+
+    def setUp(self):
+        super().setUp()
+        path = self.top / 'cloud.yaml'
+        path.write_text(PINNED % OPTIONS)
+        self.cloud = self.up(path, 'cloud')
+
+    def test_an_imported_cloud(self):
+        """Guests are on the same nodes of the same hosts, and equal requests get equal places."""
+        found, notes = self.imported(self.cloud, *SET, '--cell', 'n-*', '--cell', 'g-1')
+        self.assertEqual([{'hosts': ['n-1', 'n-2']}, {'hosts': ['g-1']}], found['cells'])
+        self.assertNotIn('Not in the twin', notes)
+        for text in ('3 hosts are of equal size', 'by addresses', 'devices of 1 server'):
+            self.assertIn(text, notes)
+        path = self.top / 'twin.yaml'
+        path.write_text(yaml.safe_dump(found))
+        twin = self.up(path, 'twin')
+        before, after = self.nodes(self.cloud), self.nodes(twin)
+        (gpus,) = (each['name'] for each in found['servers'] if each['flavor'] == 'gpus')
+        self.assertEqual(before.pop(gpus)[0], after.pop(gpus)[0])
+        self.assertEqual(before, after)
+        theirs = next(each['project'] for each in found['servers'] if each['host'] == 'n-2')
+        for words, count in (
+            (('wide',), 20),
+            (('six', '--project'), 20),
+            (('gpus',), 2),
+            (('licence',), 3),
+        ):
+            results = []
+            for place, project in ((self.cloud, 'telco'), (twin, theirs)):
+                more = (project,) if words[-1] == '--project' else ()
+                argv = ('fit', *words, *more, '--count', str(count))
+                results.append(self.twin(place, *argv))
+            self.assertEqual(*results)
+            self.assertEqual('--project' in words, 'n-2' in results[0][1]['hosts'], words)
+        self.verify(twin)
+        self.without_the_alias()
+        self.refused()
+
+    def without_the_alias(self):
+        """A server with an unknown alias is left out, and what it holds is not offered."""
+        found, notes = self.imported(self.cloud)
+        self.assertIn('1 server with PCI aliases that are not known (add --set pci.alias=', notes)
+        self.assertEqual(7, len(found['servers']))
+        host = profile.parse(yaml.safe_dump(found['profile'])).behaviour('g-1')
+        self.assertEqual((2, 24), (len(host.pci), host.numa.dedicated))
+        self.assertEqual(2048 + 512, host.reserved['memory_mb'])
+
+    def refused(self):
+        """Wrong cells, aliases and projects are refused."""
+        for words, text in (
+            (('--cell', 'n-*'), 'host g-1 is in no cell'),
+            (('--cell', '*', '--cell', 'x-*'), '--cell x-* fits no host'),
+            (('--set', 'pci.alias={'), 'Invalid PCI alias definition'),
+            (('--set', 'pci.aliases=x'), 'group pci has no option aliases'),
+        ):
+            code, out, errors = run('import', '--state-dir', self.cloud, *words)
+            self.assertEqual((2, ''), (code, out))
+            self.assertIn(text, errors)
+        code, _out, errors = run('twin', 'fit', 'six', '--project', 'x', '--state-dir', self.cloud)
+        self.assertEqual(2, code)
+        self.assertIn('The cloud has no project x. It has: admin, demo, service, telco', errors)

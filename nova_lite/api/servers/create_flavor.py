@@ -3,6 +3,7 @@
 Source: reference/nova/create-server 1.1 and 1.2.
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 import typing
 
@@ -159,11 +160,16 @@ def with_devices(req: request.Request, flavor: rows.Row, former: Flavor | None =
     former: the flavor of a server that is resized
     Raise Invalid for an alias that [pci]alias does not have.
     """
+    return resolved(flavor, req.conf.pci.alias, former)
+
+
+def resolved(flavor: rows.Row, aliases: Iterable[str], former: Flavor | None = None) -> Flavor:
+    """Return a flavor as `with_devices`. aliases: the lines of [pci]alias"""
     found = as_dict(flavor)
     specs = flavor.extra_specs or {}
     if not any(key == pci.ALIAS or key.startswith(pci.RESOURCES) for key in specs):
         return found
     held = (former or {}).get('devices') or ()
-    known = pci.aliases(req.conf.pci.alias) if pci.ALIAS in specs else {}
+    known = pci.aliases(aliases) if pci.ALIAS in specs else {}
     devices = pci.resolve(specs, known, held)
     return {**found, 'devices': devices} if devices else found

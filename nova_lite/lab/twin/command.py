@@ -22,8 +22,11 @@ SHOWN = 3
 def fit(args: argparse.Namespace) -> int:
     """Show where servers of a flavor go. Return 1 if not all of them get a host."""
     known_names.require(args.state_dir, flavor=args.flavor)
+    project_id = models.PROJECT
+    if args.project is not None:
+        project_id = known_names.project_id(args.state_dir, args.project)
     with models.of(args.state_dir) as model:
-        found = fits.find(model, args.flavor, args.count)
+        found = fits.find(model, args.flavor, args.count, project_id)
     if args.json:
         document = {'flavor': found.flavor, 'asked': found.asked, 'placed': found.placed}
         print(json.dumps({**document, 'hosts': found.hosts, 'refused': found.refused}, indent=1))

@@ -25,13 +25,16 @@ class Fit:
         return sum(self.hosts.values())
 
 
-def find(model: models.Model, flavor: str, count: int) -> Fit:
-    """Place servers one after the other until one gets no host. Raise UnknownName."""
+def find(model: models.Model, flavor: str, count: int, project_id: str = models.PROJECT) -> Fit:
+    """Place servers of a project one after the other until one gets no host.
+
+    Raise UnknownName, or Invalid for a flavor whose PCI alias is not defined.
+    """
     wanted = model.flavor(flavor)
     hosts: collections.Counter[str] = collections.Counter()
     placing = decider.Placing(None)
     for number in range(count):
-        placing = model.add(wanted, number)
+        placing = model.add(wanted, number, project_id)
         if placing.host is None:
             break
         hosts[placing.host] += 1

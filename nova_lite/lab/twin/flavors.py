@@ -1,18 +1,21 @@
 """The flavors of a twin: those of the real cloud, and those that servers keep of former flavors."""
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import json
+import re
 import typing
+
+import os_resource_classes as orc
 
 from nova_lite import exception
 from nova_lite.api import known_extra_specs
 from nova_lite.lab.twin import names
+from nova_lite.lifecycle.guests import pci
 
 Json: typing.TypeAlias = dict[str, typing.Any]
-# Extra specs of resources that the APIs of a cloud do not show: NUMA nodes, pinned CPUs, devices.
-OUTSIDE = ('hw:cpu_policy', 'hw:numa', 'hw:mem_page_size', 'pci_passthrough:', 'accel:')
-RESOURCES = 'resources'
+RESOURCES = re.compile('resources[a-zA-Z0-9_-]{0,64}:([A-Z0-9_]+)')
 SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
 
 
@@ -60,22 +63,41 @@ def _key(entry: Mapping[str, typing.Any]) -> str:
     return json.dumps([entry.get('name'), sizes, entry.get('properties') or {}], sort_keys=True)
 
 
-def is_outside(specs: Mapping[str, str]) -> bool:
-    """Return whether servers with these extra specs hold more than a twin can show."""
-    return any(
-        key.startswith(OUTSIDE)
-        or (key.startswith(RESOURCES) and key.partition(':')[2] not in ('VCPU', 'MEMORY_MB'))
-        for key in specs
-    )
+def outside(
+    specs: Mapping[str, str], classes: Collection[str], aliases: Collection[str]
+) -> str | None:
+    """Return why a twin cannot have servers with these extra specs on a host, None if it can.
+
+    classes: resource classes that the host offers; aliases: names of PCI aliases
+    """
+    if any(key.startswith('accel:') for key in specs):
+        return 'with accelerators'
+    asked = {named[1] for key in specs if (named := RESOURCES.fullmatch(key))}
+    if asked - {*classes}:
+        return 'with resources that placement does not show on their hosts'
+    devices = str(specs.get(pci.ALIAS) or '').split(',')
+    if any(each.partition(':')[0].strip() not in aliases for each in devices if each):
+        return 'with PCI aliases that are not known (add --set pci.alias=...)'
+    return None
 
 
-def demand(embedded: Mapping[str, typing.Any], *, on_volume: bool) -> dict[str, int]:
-    """Return {resource class: amount} that a server holds. on_volume: whether its root disk is"""
+def has_devices(specs: Mapping[str, str]) -> bool:
+    """Return whether extra specs ask for PCI devices or virtual GPUs."""
+    asked = {named[1] for key in specs if (named := RESOURCES.fullmatch(key))}
+    return pci.ALIAS in specs or orc.VGPU in asked
+
+
+def demand(
+    embedded: Mapping[str, typing.Any], *, on_volume: bool, dedicated: int = 0
+) -> dict[str, int]:
+    """Return {resource class: amount} that a server holds. on_volume: whether its root disk is
+
+    dedicated: number of its CPUs that have CPUs of the host for themselves
+    """
     disk = embedded['ephemeral'] + -(-(embedded['swap'] or 0) // 1024)
     disk += 0 if on_volume else embedded['disk']
-    shared = 'dedicated' not in str(embedded.get('extra_specs', {}).get('hw:cpu_policy'))
     return {
-        'VCPU': embedded['vcpus'] if shared else 0,
+        'VCPU': embedded['vcpus'] - dedicated,
         'MEMORY_MB': embedded['ram'],
         'DISK_GB': disk,
     }

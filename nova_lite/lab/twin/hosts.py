@@ -1,17 +1,27 @@
-"""The hosts of a real cloud as rules of a profile: capacity, reserves, ratios and traits.
+"""The hosts of a real cloud as rules of a profile: capacity, reserves, ratios, traits and devices.
 
-Source: placement's inventories and traits of the providers of compute nodes.
+Source: placement's inventories and traits of the providers of compute nodes, and what nova shows of
+their CPUs.
 """
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import http
 import json
 import math
 import typing
 
+from keystoneauth1 import discover
+import os_resource_classes as orc
+
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.twin import devices
+from nova_lite.lab.twin import numa
+from nova_lite.lifecycle import fitting
+from nova_lite.virt import topology
+from nova_lite.virt.sim import nodes
 from nova_lite.virt.sim import profile
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -22,6 +32,9 @@ OWN_TRAITS = ('COMPUTE_', 'OWNER_')
 # Disk in GiB of a host without an inventory of disks: they are on shared storage.
 SHARED_DISK_GB = 1 << 20
 BASE = 'default'
+# The last microversion that shows the CPUs of a host.
+WITH_CPUS = (2, 87)
+THREADS = 'HW_CPU_HYPERTHREADING'
 
 
 @dataclasses.dataclass
@@ -29,6 +42,9 @@ class Host:
     """A host of the real cloud. uuid: of its provider; demand: of its servers in the twin
 
     inventories: {resource class: placement's}; extra: resources of servers that the twin lacks
+    nodes: number of NUMA nodes; threads: of a core; providers: those of its devices
+    held, lost: parts of its nodes that guests of the twin hold, and guests that the twin lacks
+    pinned: dedicated CPUs of guests that the twin lacks, on nodes that are not known
     """
 
     name: str
@@ -37,6 +53,12 @@ class Host:
     traits: list[str]
     demand: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(KEYS, 0))
     extra: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(KEYS, 0))
+    nodes: int = 1
+    threads: int = 1
+    providers: list[devices.Provider] = dataclasses.field(default_factory=list)
+    held: list[numa.Part] = dataclasses.field(default_factory=list)
+    lost: list[numa.Part] = dataclasses.field(default_factory=list)
+    pinned: int = 0
 
     def is_over(self) -> list[str]:
         """Return the resource classes of which the servers have more than the host offers."""
@@ -58,23 +80,83 @@ class Host:
         reserved: int = min(part['total'], part['reserved'] + more)
         return reserved
 
-    def rule(self) -> Json:
-        """Return the settings of the host in a profile. Servers beyond its offer are let in."""
-        rule: Json = {'capacity': {}, 'reserved': {}, 'allocation_ratios': {}}
+    @property
+    def dedicated(self) -> int:
+        """Return the number of CPUs that are for one guest each."""
+        part = self.inventories.get(orc.PCPU)
+        return max(0, int(part['total'] - part['reserved']) - self.pinned) if part else 0
+
+    def classes(self) -> set[str]:
+        """Return the resource classes that it offers in a twin."""
+        virtual = {each.resource_class for each in self.providers if each.is_virtual}
+        return {name for name in self.inventories if name != orc.PCPU} | virtual
+
+    def rule(self, pages: Sequence[int], kinds: devices.Kinds) -> Json:
+        """Return the settings of the host in a profile. Servers beyond its offer are let in.
+
+        pages: KiB of the large pages of all hosts; kinds: of the devices of all hosts
+        """
+        rule: Json = {'capacity': {}, 'reserved': {}, 'allocation_ratios': {}, 'inventory': {}}
+        described = self._described(pages)
         for name, key in KEYS.items():
             part = self.inventories.get(name)
-            if part is None:
-                rule['capacity'][key] = SHARED_DISK_GB if name == 'DISK_GB' else 0
-                continue
-            rule['capacity'][key] = part['total']
-            rule['reserved'][key] = self.reserved(name)
-            rule['allocation_ratios'][key] = self._ratio(name)
+            if described is None or name == orc.DISK_GB:
+                rule['capacity'][key] = part['total'] if part else self._total(name)
+            rule['reserved'][key] = self.reserved(name) if part else 0
+            if part is not None:
+                rule['allocation_ratios'][key] = self._ratio(name)
+        for name, part in self.inventories.items():
+            if name not in KEYS and name != orc.PCPU:
+                offered = (part['total'] - part['reserved']) * float(part['allocation_ratio'])
+                rule['inventory'][name] = math.floor(offered)
+        if described is None:
+            rule['numa_nodes'] = self.nodes
+        else:
+            rule['numa'] = described
+        rule['pci'] = kinds.described(self.providers, self.nodes)
         usual = profile.load(BASE).behaviour(self.name).traits
         more = sorted(name for name in self.traits if not name.startswith(OWN_TRAITS))
         rule['traits'] = [name for name in more if name not in usual]
         lacking = [name for name in usual if name not in self.traits]
         rule['without_traits'] = [name for name in lacking if not name.startswith(OWN_TRAITS)]
         return {key: value for key, value in rule.items() if value}
+
+    def _total(self, name: str) -> int:
+        """Return the total of a resource class in a twin; without an inventory, a usual one."""
+        part = self.inventories.get(name)
+        return int(part['total']) if part else SHARED_DISK_GB * (name == orc.DISK_GB)
+
+    def _described(self, pages: Sequence[int]) -> Json | None:
+        """Return the NUMA nodes for a profile, or None if only their number matters."""
+        if not self.dedicated and not any(part.page_kb for part in self.held):
+            return None
+        totals = numa.Totals(
+            shared=self._total(orc.VCPU),
+            dedicated=self.dedicated,
+            memory_mb=self._total(orc.MEMORY_MB),
+            nodes=self.nodes,
+            threads=self.threads,
+        )
+        return numa.described(totals, pages, self.held, self.lost)
+
+    def topology(self, rule: Json) -> topology.Host:
+        """Return the NUMA nodes that the host has in a twin. rule: its settings"""
+        wanted = {key: rule[key] for key in ('numa', 'pci') if key in rule}
+        found = profile.parse(json.dumps({'hosts': [wanted]})).behaviour(self.name)
+        described = found.numa
+        if described is None:
+            totals = (self._total(name) for name in (orc.VCPU, orc.MEMORY_MB))
+            described = topology.even(self.nodes, *totals)
+        return dataclasses.replace(described, devices=found.pci)
+
+    @property
+    def ratios(self) -> fitting.Ratios:
+        """Return the allocation ratios in a twin."""
+        cpu, ram = (
+            self._ratio(name) if name in self.inventories else 1.0
+            for name in (orc.VCPU, orc.MEMORY_MB)
+        )
+        return fitting.Ratios(cpu, ram)
 
     def _ratio(self, name: str) -> float:
         part = self.inventories[name]
@@ -90,7 +172,10 @@ def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
     found: dict[str, Host] = {}
     several: set[str] = set()
     notes: list[str] = []
-    for row in api.list('compute', '/os-hypervisors/detail', 'hypervisors', limit=1000):
+    used = min(discover.normalize_version_number(api.microversions['compute']), WITH_CPUS)
+    microversion = discover.version_to_string(used)
+    path = '/os-hypervisors/detail'
+    for row in api.list('compute', path, 'hypervisors', microversion=microversion, limit=1000):
         name = row['service']['host']
         if name in found:
             several.add(name)
@@ -99,25 +184,40 @@ def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
         try:
             inventories = api.call('placement', 'GET', f'{path}/inventories')['inventories']
             traits = api.call('placement', 'GET', f'{path}/traits')['traits']
+            providers, more = devices.read(api, row['id'], name)
         except apis.Refused as error:
             if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
                 raise
             notes.append(f'host {name}: placement does not know it')
             continue
-        found[name] = Host(name, row['id'], inventories, traits)
+        notes += more
+        cells, threads = _cpus(row, traits)
+        found[name] = Host(
+            name, row['id'], inventories, traits, nodes=cells, threads=threads, providers=providers
+        )
     notes += [f'host {name}: it has several nodes' for name in sorted(several)]
     for name in several:
         del found[name]
-    for host in found.values():
-        others = sorted(host.inventories.keys() - KEYS.keys())
-        if others:
-            notes.append(f'{", ".join(others)} of host {host.name}')
     return found, notes
 
 
-def profile_of(hosts: Iterable[Host]) -> Json:
-    """Return a profile: the most frequent settings for all hosts, and those of each other host."""
-    rules = {host.name: host.rule() for host in hosts}
+def _cpus(row: Json, traits: Iterable[str]) -> tuple[int, int]:
+    """Return (number of NUMA nodes, threads of a core) of a host, 1 if nova does not show it."""
+    info = row.get('cpu_info')
+    shown = info.get('topology') if isinstance(info, dict) else None
+    found = shown or {}
+    threads = int(found.get('threads') or 1)
+    if threads == 1 and THREADS in traits:
+        threads = 2
+    cells = int(found.get('cells') or 1)
+    return min(max(1, cells), nodes.MOST_NODES), min(threads, nodes.MOST_THREADS)
+
+
+def profile_of(rules: Mapping[str, Json]) -> Json:
+    """Return a profile: the most frequent settings for all hosts, and those of each other host.
+
+    rules: {name of a host: its settings}
+    """
     texts = [json.dumps(rule, sort_keys=True) for rule in rules.values()]
     most = json.loads(max(texts, key=texts.count)) if texts else {}
     listed = [{'match': '*', **most}]
@@ -134,4 +234,10 @@ def _over(most: Mapping[str, typing.Any], rule: Json) -> Json:
     without = {*rule.get('without_traits', ()), *(set(most.get('traits', ())) - traits)}
     added = traits | (set(most.get('without_traits', ())) - set(rule.get('without_traits', ())))
     found['traits'], found['without_traits'] = sorted(added), sorted(without)
-    return {key: value for key, value in found.items() if value}
+    found = {key: value for key, value in found.items() if value}
+    lacking = most.get('inventory', {}).keys() - rule.get('inventory', {}).keys()
+    if lacking:
+        found['inventory'] = {**rule.get('inventory', {}), **dict.fromkeys(sorted(lacking), 0)}
+    if 'pci' in most and 'pci' not in rule:
+        found['pci'] = []
+    return found

@@ -11,6 +11,7 @@ import yaml
 from nova_lite import exception
 from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import given_options
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
@@ -19,6 +20,7 @@ from nova_lite.lab.launcher.cloud_file import document as documents
 from nova_lite.lab.launcher.cloud_file import settings
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.twin import importing
+from nova_lite.lifecycle.guests import pci
 from nova_lite.terminal import plurals
 
 HEADER = '# A twin of a cloud, written by `nova-lite import`. `nova-lite up -f` starts it.\n'
@@ -36,8 +38,8 @@ def run(args: argparse.Namespace) -> None:
     if not os.access(directory, os.W_OK):
         reason = f'--output: {directory} is no directory that can be written. Choose another one'
         raise client.WrongUse(reason=reason)
-    found, notes = _read(args)
-    lines = [f'Not in the twin: {note}.' for note in notes]
+    options = _options(args)
+    found, lines = _read(args, options)
     text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
     whole = HEADER + ''.join(f'# {line}\n' for line in lines) + text
     for line in lines:
@@ -49,14 +51,28 @@ def run(args: argparse.Namespace) -> None:
         return
     # It has the sizes and perhaps the names of the servers of others.
     layout.write(args.output, whole)
-    hosts = plurals.of(len(found['cells'][0]['hosts']), 'host')
+    hosts = plurals.of(sum(len(cell['hosts']) for cell in found['cells']), 'host')
     servers = plurals.of(len(found.get('servers', ())), 'server')
     print(
         f'{args.output}: {hosts}, {servers}. Start it with `nova-lite up -f {args.output} --name twin`.'
     )
 
 
-def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
+def _options(args: argparse.Namespace) -> dict[str, layout.Options]:
+    """Return the options that the twin gets. Raise WrongUse."""
+    try:
+        options = given_options.parse(args.set)
+        given_options.check(options)
+        pci.aliases(filter(None, [options.get('pci', {}).get('alias')]))
+    except (ValueError, exception.NovaLiteError) as error:
+        raise client.WrongUse(reason=str(error)) from error
+    return options
+
+
+def _read(
+    args: argparse.Namespace, options: dict[str, layout.Options]
+) -> tuple[importing.Json, list[str]]:
+    """Return (document of the twin, notes as lines)."""
     ours = None if args.which is None or args.which.deployed else args.which
     if ours is not None and ours.state() != which_cloud.RUNNING:
         up = state_dir.command('up', ours.directory)
@@ -67,8 +83,12 @@ def _read(args: argparse.Namespace) -> tuple[importing.Json, list[str]]:
             service: client_connections.adapter_of(config, kind)
             for service, kind in apis.TYPES.items()
         }
-        reading = importing.Import(apis.Api(adapters), shown=args.names)
-        return reading.read(), reading.notes
+        reading = importing.Import(
+            apis.Api(adapters), shown=args.names, options=options, cells=args.cell
+        )
+        found = reading.read()
+        lines = [f'Not in the twin: {note}.' for note in reading.notes]
+        return found, [*lines, *(f'Assumed: {text}.' for text in reading.assumed)]
     except auth_exceptions.ClientException as error:
         text = messages.of_clients(str(error)).rstrip('.')
         reason = f'{text}. Correct its address, or start its services'

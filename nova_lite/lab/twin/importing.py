@@ -2,13 +2,13 @@
 
 The twin has the hosts, flavors, aggregates, zones, server groups and servers of the cloud. What it
 cannot have is named in notes, and the resources of servers that it lacks are reserved on its hosts.
+What the APIs do not show of NUMA nodes and devices is assumed, which is named in notes too.
 """
 
-from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import copy
-import http
 import typing
 
 from keystoneauth1 import discover
@@ -16,31 +16,29 @@ from keystoneauth1 import discover
 from nova_lite import exception
 from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.launcher.cloud_file import compute
-from nova_lite.lab.launcher.cloud_file import images
 from nova_lite.lab.launcher.cloud_file import schema
 from nova_lite.lab.launcher.cloud_file import servers as file_servers
+from nova_lite.lab.twin import cells as cells_
+from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import flavors as flavors_
+from nova_lite.lab.twin import guests as guests_
 from nova_lite.lab.twin import hosts as hosts_
+from nova_lite.lab.twin import images
 from nova_lite.lab.twin import names as names_
+from nova_lite.lab.twin import numa
 from nova_lite.lab.twin import zones
+from nova_lite.lifecycle.guests import pci
 from nova_lite.terminal import plurals
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 # The first microversion that shows policies of groups with their rules.
 OLDEST = (2, 64)
-# An image for servers whose own image is gone or is not shown.
-GENERIC = 'twin'
-# Properties of images that filters and hosts read.
-PROPERTIES = ('hw_', 'os_', 'trait:', 'img_', 'hypervisor_', 'vm_mode', 'architecture')
-# Statuses of servers with a host that a twin does not have.
-AS_ACTIVE = ('PAUSED', 'SUSPENDED', 'RESCUE', 'VERIFY_RESIZE')
 UNLIMITED: Json = {
     'compute': dict.fromkeys(
         ('instances', 'cores', 'ram', 'server_groups', 'server_group_members'), -1
     ),
     'volume': dict.fromkeys(('volumes', 'gigabytes'), -1),
 }
-HOST, TASK = file_servers.HOST, file_servers.TASK
 
 
 class TooOld(exception.Invalid):
@@ -51,9 +49,20 @@ class TooOld(exception.Invalid):
 
 
 class Import:
-    """Reads one cloud. shown: whether names of servers, projects and images are kept"""
+    """Reads one cloud. shown: whether names of servers, groups and images are kept
 
-    def __init__(self, api: apis.Api, *, shown: bool) -> None:
+    options: {group: {option: value}} of the twin, which the APIs do not show
+    cells: patterns of the names of the hosts of each cell; without any, all hosts are in one cell
+    """
+
+    def __init__(
+        self,
+        api: apis.Api,
+        *,
+        shown: bool,
+        options: devices.Options,
+        cells: Sequence[str] = (),
+    ) -> None:
         newest = api.newest('compute')
         if newest < OLDEST:
             raise TooOld(
@@ -63,163 +72,160 @@ class Import:
         used = min(newest, discover.normalize_version_number(apis.MICROVERSION))
         api.microversions['compute'] = discover.version_to_string(used)
         self._api, self._names = api, names_.Names(shown=shown)
-        self._shown = shown
+        self._shown, self._options, self._cells = shown, options, cells
+        # What the twin lacks, and what is assumed about the cloud.
         self.notes: list[str] = []
+        self.assumed: list[str] = []
         self._projects: dict[str, str] = {}
-        self._images: dict[str, str] = {}
-        self._image_entries: list[Json] = [{'name': GENERIC}]
 
     def read(self) -> Json:
-        """Return the document of the twin. `notes` names the rest. Raise Refused."""
+        """Return the document of the twin. `notes` names the rest. Raise Refused, WrongUse."""
         rows = self._api.list('compute', '/servers/detail', 'servers', all_tenants=1)
-        owners = {row['tenant_id'] for row in rows}
-        self._projects = {each: self._names.of('project', each, '') for each in sorted(owners)}
+        for owner in sorted({row['tenant_id'] for row in rows}):
+            self._project(owner)
         hosts, notes = hosts_.read(self._api)
         self.notes += notes
-        aggregates, zoned, notes = zones.read(self._api, hosts)
-        self.notes += notes
+        cells = cells_.divided(sorted(hosts), self._cells)
+        aggregates, zoned = zones.read(self._api, hosts, self._project)
         read = compute.read_flavors(self._api, self._projects)
         self.notes += flavors_.without_unknown(read)
         chosen = flavors_.Flavors(read)
         groups, members = file_servers.read_groups(self._api, self._projects, self._group_name)
-        names = {each['name'] for each in zoned}
-        entries = self._servers(rows, hosts, chosen=chosen, members=members, zoned=names)
-        for host in hosts.values():
-            for name in host.is_over():
-                self.notes.append(f'the limit of {name} on host {host.name}, which is exceeded')
-        disabled = compute.read_disabled_hosts(self._api)
-        if not self._shown:
-            disabled = [{'hosts': entry['hosts']} for entry in disabled]
-        found: Json = {
+        found = images.Images(self._api, self._names)
+        aliases = pci.aliases(filter(None, [self._options.get('pci', {}).get('alias')]))
+        reader = guests_.Guests(self._api, found, aliases)
+        guests = reader.read(rows, hosts)
+        kinds = devices.Kinds((each for host in hosts.values() for each in host.providers), aliases)
+        pages = numa.page_sizes(read, [part for guest in guests for part in guest.parts])
+        rules = _rules(reader, hosts, guests, pages=pages, kinds=kinds)
+        entries = [
+            self._entry(guest, chosen, found, members=members, zones=zoned)
+            for guest in guests
+            if guest.outside is None
+        ]
+        reader.note(guests)
+        self.notes += [*found.notes, *reader.notes]
+        self._note(hosts.values(), rules, kinds, pages)
+        self.assumed += reader.assumed
+        document: Json = {
             'format': schema.FORMAT,
-            'cells': [{'hosts': sorted(hosts)}],
-            'profile': hosts_.profile_of(hosts[name] for name in sorted(hosts)),
+            'cells': [{'hosts': names} for names in cells],
+            'profile': hosts_.profile_of(rules),
+            'options': _with_options(kinds.options(), self._options),
             'defaults': False,
             'projects': [
                 {'name': each, 'quotas': copy.deepcopy(UNLIMITED)}
                 for each in self._projects.values()
             ],
             'flavors': chosen.entries,
-            'images': self._image_entries,
+            'images': found.entries,
             'aggregates': aggregates,
             'zones': zoned,
             'server_groups': groups,
             'servers': entries,
-            'disabled_hosts': _present(disabled, hosts),
+            'disabled_hosts': self._disabled(hosts),
         }
-        return {name: value for name, value in found.items() if value or name == 'defaults'}
+        return {name: value for name, value in document.items() if value or name == 'defaults'}
+
+    def _project(self, project_id: str) -> str:
+        """Return the name of a project in the twin, which has the project from now on."""
+        if project_id not in self._projects:
+            self._projects[project_id] = self._names.of('project', project_id, '')
+        return self._projects[project_id]
 
     def _group_name(self, group: Json) -> str:
         return self._names.of('group', group['id'], group['name'])
 
-    def _servers(
-        self,
-        rows: Iterable[Json],
-        hosts: Mapping[str, hosts_.Host],
-        *,
-        chosen: flavors_.Flavors,
-        members: Mapping[str, str],
-        zoned: set[str],
-    ) -> list[Json]:
+    def _disabled(self, hosts: Mapping[str, hosts_.Host]) -> list[Json]:
+        """Return entries of disabled hosts with those that the twin has."""
         found = []
-        elsewhere = active = 0
-        left: dict[str, int] = {}
-        for row in sorted(rows, key=lambda each: str(each['id'])):
-            # A server of a cell that does not answer is shown without its host.
-            host = hosts.get(row.get(HOST) or '')
-            if host is None:
-                elsewhere += 1
-                continue
-            held = flavors_.demand(row['flavor'], on_volume=not row['image'])
-            why = _outside(row)
-            if why is not None:
-                left[why] = left.get(why, 0) + 1
-                _add(host.extra, held)
-                continue
-            _add(host.demand, held)
-            active += row['status'] in AS_ACTIVE
-            entry = self._entry(row, chosen.name_of(row['flavor']), zoned)
-            if row['id'] in members:
-                entry['group'] = members[row['id']]
-            found.append(entry)
-        if elsewhere:
-            self.notes.append(f'{plurals.of(elsewhere, "server")} without a host of the twin')
-        if active:
-            self.notes.append(
-                f'states other than ACTIVE and SHUTOFF: servers that have them ({active}) are ACTIVE'
-            )
-        self.notes += [
-            f'{plurals.of(count, "server")} {why}' for why, count in sorted(left.items())
-        ]
+        for entry in compute.read_disabled_hosts(self._api):
+            names = [name for name in entry['hosts'] if name in hosts]
+            if names:
+                reason = {'reason': entry['reason']} if self._shown and 'reason' in entry else {}
+                found.append({'hosts': names, **reason})
         return found
 
-    def _entry(self, row: Json, flavor: str, zoned: Container[str]) -> Json:
-        """Return the entry of a server. flavor: name; zoned: names of the zones of the twin"""
-        on_volume = not row['image']
+    def _note(
+        self,
+        hosts: Iterable[hosts_.Host],
+        rules: Mapping[str, Json],
+        kinds: devices.Kinds,
+        pages: Sequence[int],
+    ) -> None:
+        """Add notes on limits of hosts that are exceeded, and on what is assumed."""
+        for host in hosts:
+            for name in host.is_over():
+                self.notes.append(f'the limit of {name} on host {host.name}, which is exceeded')
+        described = sum('numa' in rule for rule in rules.values())
+        if described:
+            text = f'the NUMA nodes of {plurals.of(described, "host")} are of equal size'
+            if pages:
+                text += ', and their memory is divided evenly among all sizes of pages'
+            self.assumed.append(text)
+        if any('pci' in rule for rule in rules.values()):
+            text = 'the devices of a class are divided among the NUMA nodes of a host by addresses'
+            self.assumed.append(text)
+        self.assumed += kinds.notes()
+        for group, options in kinds.options().items():
+            for name in sorted(options.keys() - self._options.get(group, {}).keys()):
+                self.assumed.append(f'[{group}] {name}, as devices are in placement')
+
+    def _entry(
+        self,
+        guest: guests_.Guest,
+        chosen: flavors_.Flavors,
+        found: images.Images,
+        *,
+        members: Mapping[str, str],
+        zones: Iterable[Json],
+    ) -> Json:
+        """Return the entry of a server. zones: entries of the zones of the twin"""
+        row = guest.row
         entry = {
             'name': row['id'],
             'project': self._projects[row['tenant_id']],
-            'flavor': flavor,
-            'image': GENERIC if on_volume else self._image(row['image']['id']),
-            'host': row[HOST],
+            'flavor': chosen.name_of(row['flavor']),
+            'image': found.name(row),
+            'host': guest.host.name,
             'forced': True,
         }
-        if on_volume:
+        if not row['image']:
             entry['volume'] = {'size': max(1, row['flavor']['disk'])}
-        if row.get('pinned_availability_zone') in zoned:
+        if row.get('pinned_availability_zone') in {each['name'] for each in zones}:
             entry['zone'] = row['pinned_availability_zone']
         if row['status'] == file_servers.SHUTOFF:
             entry['status'] = file_servers.SHUTOFF
+        if guest.turn:
+            entry['turn'] = guest.turn
         if self._shown:
             entry['metadata'] = {'name': row['name']}
+        if row['id'] in members:
+            entry['group'] = members[row['id']]
         return entry
 
-    def _image(self, image_id: str) -> str:
-        """Return the name of the image of a server, with the properties that filters read."""
-        if image_id not in self._images:
-            self._images[image_id] = self._read_image(image_id)
-        return self._images[image_id]
 
-    def _read_image(self, image_id: str) -> str:
-        try:
-            image = self._api.call('image', 'GET', f'/v2/images/{image_id}')
-        except apis.Refused as error:
-            if error.kwargs['status'] not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.FORBIDDEN):
-                raise
-            self.notes.append(f'the properties of image {image_id}, which is not shown')
-            return GENERIC
-        properties = {
-            key: str(value)
-            for key, value in image.items()
-            if key.startswith(PROPERTIES) and key not in images.STANDARD
-        }
-        name = self._names.of('image', image_id, image['name'] or '')
-        entry: Json = {'name': name}
-        if properties:
-            entry['properties'] = properties
-        self._image_entries.append(entry)
-        return name
+def _rules(
+    reader: guests_.Guests,
+    hosts: Mapping[str, hosts_.Host],
+    guests: Sequence[guests_.Guest],
+    *,
+    pages: Sequence[int],
+    kinds: devices.Kinds,
+) -> dict[str, Json]:
+    """Return {name of a host: its settings in the profile}. Give turns to guests.
+
+    pages: KiB of the large pages of all hosts
+    """
+    while True:
+        rules = {name: host.rule(pages, kinds) for name, host in sorted(hosts.items())}
+        # Guests that do not fit are left out, so that the offer of their hosts changes.
+        if reader.arrange(guests, rules):
+            return rules
 
 
-def _outside(row: Json) -> str | None:
-    """Return why a twin cannot have a server that has a host, None if it can."""
-    if flavors_.is_outside(row['flavor'].get('extra_specs', {})):
-        return 'with NUMA nodes, pinned CPUs, devices or further resources: they are reserved'
-    if row[TASK] is not None or row['status'] in ('BUILD', 'ERROR', 'SOFT_DELETED'):
-        return 'that are changing, deleted or in ERROR: their resources are reserved'
-    return None
-
-
-def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
-    for name, amount in more.items():
-        total[name] += amount
-
-
-def _present(disabled: Iterable[Json], hosts: Mapping[str, hosts_.Host]) -> list[Json]:
-    """Return entries of disabled hosts with those that the twin has."""
-    found = []
-    for entry in disabled:
-        names = [name for name in entry['hosts'] if name in hosts]
-        if names:
-            found.append({**entry, 'hosts': names})
-    return found
+def _with_options(assumed: devices.Options, given: devices.Options) -> devices.Options:
+    """Return options of both. Those that are given prevail."""
+    return {
+        group: {**assumed.get(group, {}), **given.get(group, {})} for group in {**assumed, **given}
+    }

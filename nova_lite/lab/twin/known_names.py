@@ -8,7 +8,10 @@ from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import flavors
 from nova_lite.db.api import host_mappings
+from nova_lite.lab.launcher import client_config
+from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import state_dir
+from nova_lite.lab.launcher.cloud_file import api as apis
 
 SHOWN, MOST_FLAVORS = 8, 10_000
 
@@ -44,6 +47,15 @@ def _require(kind: str, names: Collection[str], known: list[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownName(kind=kind, name=name, known=_listed(known))
+
+
+def project_id(directory: str, name: str) -> str:
+    """Return the id of a project of the cloud that runs in a state directory. Raise UnknownName."""
+    api = apis.connect(client_config.credentials(directory, client_connections.ADMIN))
+    rows_ = api.list('identity', '/v3/projects', 'projects')
+    known = {row['name']: str(row['id']) for row in rows_}
+    _require('project', [name], sorted(known))
+    return known[name]
 
 
 def find_flavor(database: transactions.Database, name: str) -> rows.Row:

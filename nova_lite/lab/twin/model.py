@@ -142,9 +142,9 @@ class Model:
         return hosts.zone_of(state) or self._world.conf.default_availability_zone
 
     def flavor(self, name: str) -> flavors.Flavor:
-        """Return a flavor by its name or id. Raise UnknownName."""
+        """Return a flavor by its name or id, with its devices. Raise UnknownName or Invalid."""
         found = known_names.find_flavor(self._world.cells.api_db, name)
-        return flavors.Flavor(**create_flavor.as_dict(found))
+        return flavors.Flavor(**create_flavor.resolved(found, self._world.conf.pci.alias))
 
     @property
     def states(self) -> list[hosts.HostState]:
@@ -196,11 +196,13 @@ class Model:
         cell = self._world.cells.get(moved.cell_uuid)
         cell.db.write(instances.force, moved.uuid, {'host': host})
 
-    def add(self, wanted: flavors.Flavor, number: int) -> decider.Placing:
-        """Decide where a further server of a flavor may go. number: of the server"""
+    def add(
+        self, wanted: flavors.Flavor, number: int, project_id: str = PROJECT
+    ) -> decider.Placing:
+        """Decide where a further server of a flavor and a project may go. number: of the server"""
         uuid = runtime.uuid_of(decider.NAMESPACE, f'{wanted.name}/{number}')
         spec = request_spec.RequestSpec(
-            instance_uuid=uuid, project_id=PROJECT, user_id=USER, flavor=wanted
+            instance_uuid=uuid, project_id=project_id, user_id=USER, flavor=wanted
         )
         return self._decide(spec, ())
 

@@ -4,6 +4,7 @@ In a real cloud several aggregates may make one zone, and their names differ fro
 has one aggregate for each zone, with the name of the zone, and the others beside it.
 """
 
+from collections.abc import Callable
 from collections.abc import Container
 import typing
 
@@ -11,22 +12,25 @@ from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.launcher.cloud_file import compute
 
 Json: typing.TypeAlias = dict[str, typing.Any]
-# Metadata with ids of projects and images, which differ in a twin.
-IDS = ('filter_tenant_id',)
 
 
-def read(api: apis.Api, known: Container[str]) -> tuple[list[Json], list[Json], list[str]]:
-    """Return (entries of aggregates, entries of zones, notes). known: names of the twin's hosts"""
+def read(
+    api: apis.Api, known: Container[str], project: Callable[[str], str]
+) -> tuple[list[Json], list[Json]]:
+    """Return (entries of aggregates, entries of zones). known: names of the twin's hosts
+
+    project: returns the name of a project in the twin by its id
+    """
     aggregates: list[Json] = []
     zones: dict[str, Json] = {}
-    notes: list[str] = []
     for found in api.call('compute', 'GET', '/os-aggregates')['aggregates']:
         zone = found[compute.ZONE]
         hosts = sorted(name for name in found['hosts'] if name in known)
-        metadata = {k: v for k, v in found['metadata'].items() if k != compute.ZONE}
-        for key in [key for key in metadata if key.startswith(IDS)]:
-            notes.append(f'{key} of aggregate {found["name"]}')
-            del metadata[key]
+        metadata = {
+            key: _named(value, project) if key.startswith(compute.OF_PROJECTS) else value
+            for key, value in found['metadata'].items()
+            if key != compute.ZONE
+        }
         if zone is not None and hosts:
             entry = zones.setdefault(zone, {'name': zone, 'hosts': []})
             entry['hosts'] = sorted({*entry['hosts'], *hosts})
@@ -37,4 +41,10 @@ def read(api: apis.Api, known: Container[str]) -> tuple[list[Json], list[Json], 
     for entry in aggregates:
         if entry['name'] in zones:
             entry['name'] += ' (aggregate)'
-    return aggregates, list(zones.values()), notes
+    return aggregates, list(zones.values())
+
+
+def _named(value: str, project: Callable[[str], str]) -> str:
+    """Return a value of metadata with names of projects, as a file has them, in place of ids."""
+    ids = (each.strip() for each in value.split(','))
+    return ','.join(f'{{{project(each)}}}' for each in ids if each)

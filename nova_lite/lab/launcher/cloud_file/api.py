@@ -85,11 +85,23 @@ class Api:
         found = self.call(service, 'POST', path, body)
         return typing.cast(Json, found.get(next(iter(body)), found))
 
-    def list(self, service: str, path: str, key: str, **filters: typing.Any) -> list[Json]:
-        """Return all resources of a collection, of all its pages. key: of the list in a page"""
+    def list(
+        self,
+        service: str,
+        path: str,
+        key: str,
+        *,
+        microversion: str | None = None,
+        **filters: typing.Any,
+    ) -> list[Json]:
+        """Return all resources of a collection, of all its pages. key: of the list in a page
+
+        microversion: None for that of the service
+        """
         found: list[Json] = []
+        options: Json = {} if microversion is None else {'microversion': microversion}
         while True:
-            page = self.call(service, 'GET', path, params=filters)
+            page = self.call(service, 'GET', path, params=filters, **options)
             found += page[key]
             has_next = page.get(f'{key}_links') or page.get('next')
             if not (has_next and page[key]):

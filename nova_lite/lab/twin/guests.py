@@ -1,0 +1,223 @@
+"""The servers of a real cloud as entries of the file of a twin.
+
+Guests of NUMA nodes are put in an order, see `turns`. Servers that the twin cannot have, and their
+resources, are counted on their hosts.
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import http
+import typing
+
+from keystoneauth1 import discover
+
+from nova_lite import exception
+from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.launcher.cloud_file import servers as file_servers
+from nova_lite.lab.twin import flavors
+from nova_lite.lab.twin import hosts as hosts_
+from nova_lite.lab.twin import images as images_
+from nova_lite.lab.twin import numa
+from nova_lite.lab.twin import turns
+from nova_lite.lifecycle.guests import constraints
+from nova_lite.lifecycle.guests import pci
+from nova_lite.lifecycle.guests import pinning
+from nova_lite.terminal import plurals
+
+Json: typing.TypeAlias = dict[str, typing.Any]
+HOST, TASK = file_servers.HOST, file_servers.TASK
+# The first microversion that shows the nodes of a guest.
+WITH_NODES = (2, 78)
+# Statuses of servers with a host that a twin does not have.
+AS_ACTIVE = ('PAUSED', 'SUSPENDED', 'RESCUE', 'VERIFY_RESIZE')
+CHANGING = 'that are changing, deleted or in ERROR'
+NO_ROOM = 'with NUMA nodes that do not fit into the assumed nodes of their hosts'
+
+
+@dataclasses.dataclass
+class Guest:
+    """A server on a host. wanted: what it asks its host for; outside: why the twin lacks it
+
+    held: {resource class: amount}; parts: of the nodes of its host
+    pinned: number of its dedicated CPUs
+    """
+
+    row: Json
+    host: hosts_.Host
+    wanted: constraints.Constraints
+    held: dict[str, int]
+    parts: tuple[numa.Part, ...] = ()
+    pinned: int = 0
+    outside: str | None = None
+    turn: int = 0
+
+    @property
+    def has_devices(self) -> bool:
+        """Return whether its flavor asks for PCI devices or virtual GPUs."""
+        return flavors.has_devices(self.row['flavor'].get('extra_specs', {}))
+
+
+class Guests:
+    """Reads the servers of a cloud. aliases: {name: definition} of PCI devices
+
+    notes: what the twin lacks; assumed: what is assumed of it
+    """
+
+    def __init__(
+        self, api: apis.Api, images: images_.Images, aliases: Mapping[str, pci.Plain]
+    ) -> None:
+        self._api, self._images, self._aliases = api, images, aliases
+        used = discover.normalize_version_number(api.microversions['compute'])
+        self._shows_nodes = used >= WITH_NODES
+        self.notes: list[str] = []
+        self.assumed: list[str] = []
+
+    def read(self, rows: Iterable[Json], hosts: Mapping[str, hosts_.Host]) -> list[Guest]:
+        """Return the servers that have a host, in the order of their ids. Count them on hosts."""
+        found = []
+        elsewhere = 0
+        for row in sorted(rows, key=lambda each: str(each['id'])):
+            # A server of a cell that does not answer is shown without its host.
+            host = hosts.get(row.get(HOST) or '')
+            if host is None:
+                elsewhere += 1
+            else:
+                found.append(self._guest(row, host))
+        if elsewhere:
+            self.notes.append(f'{plurals.of(elsewhere, "server")} without a host of the twin')
+        if not self._shows_nodes and any(guest.wanted.nodes for guest in found):
+            newest = discover.version_to_string(WITH_NODES)
+            self.notes.append(f'nodes of guests, which clouds with microversion {newest} show')
+        for guest in found:
+            self._count(guest)
+        return found
+
+    def _guest(self, row: Json, host: hosts_.Host) -> Guest:
+        flavor = row['flavor']
+        specs = flavor.get('extra_specs', {})
+        reason = flavors.outside(specs, host.classes(), self._aliases)
+        if row[TASK] is not None or row['status'] in ('BUILD', 'ERROR', 'SOFT_DELETED'):
+            reason = CHANGING
+        wanted = constraints.NONE
+        try:
+            wanted = constraints.of(
+                constraints.Asked(
+                    vcpus=flavor['vcpus'],
+                    memory_mb=flavor['ram'],
+                    specs=specs,
+                    properties=self._images.properties(row),
+                    flavor_name=flavor['original_name'],
+                    image_name='',
+                    image_id='',
+                )
+            )
+        except exception.Invalid as error:
+            reason = reason or f'that a twin would refuse ({error})'
+        pinned = len(wanted.dedicated) if host.dedicated else 0
+        held = flavors.demand(flavor, on_volume=not row['image'], dedicated=pinned)
+        parts = self._parts(row['id']) if wanted.nodes and self._shows_nodes else ()
+        if parts and wanted.emulator_threads_policy == pinning.ISOLATE:
+            parts = (dataclasses.replace(parts[0], pinned=parts[0].pinned + 1), *parts[1:])
+        return Guest(row, host, wanted, held, parts, pinned, reason)
+
+    def _parts(self, server_id: str) -> tuple[numa.Part, ...]:
+        try:
+            return numa.parts(self._api.call('compute', 'GET', f'/servers/{server_id}/topology'))
+        except apis.Refused as error:
+            # The server was deleted, or the policy does not show it.
+            if error.kwargs['status'] not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.FORBIDDEN):
+                raise
+            return ()
+
+    def _count(self, guest: Guest) -> None:
+        """Count what a server holds on its host. The host has at least the nodes that it shows."""
+        host = guest.host
+        host.nodes = max([host.nodes, *(part.node + 1 for part in guest.parts)])
+        if guest.outside is None:
+            _add(host.demand, guest.held)
+            host.held += guest.parts
+            return
+        _add(host.extra, guest.held)
+        host.lost += guest.parts
+        host.pinned += 0 if guest.parts else guest.pinned
+        if host.providers:
+            self._reserve_devices(guest)
+
+    def _reserve_devices(self, guest: Guest) -> None:
+        """Take the devices that a server holds from its host."""
+        path = f'/allocations/{guest.row["id"]}'
+        allocations = self._api.call('placement', 'GET', path)['allocations']
+        for provider in guest.host.providers:
+            held = allocations.get(provider.uuid, {}).get('resources', {})
+            provider.total -= held.get(provider.resource_class, 0)
+
+    def arrange(self, found: Iterable[Guest], rules: Mapping[str, Json]) -> bool:
+        """Give turns to guests of NUMA nodes. Return whether all of them fit into their hosts.
+
+        rules: {name of a host: its settings in the profile}
+        """
+        by_host: dict[str, list[Guest]] = {}
+        for guest in found:
+            if guest.outside is None and guest.wanted.nodes:
+                by_host.setdefault(guest.host.name, []).append(guest)
+        elsewhere, fits = 0, True
+        for name, guests in by_host.items():
+            host, known = guests[0].host, {guest.row['id']: guest for guest in guests}
+            order = turns.arrange(
+                host.topology(rules[name]),
+                host.ratios,
+                [
+                    turns.Guest(uuid, each.wanted, each.parts, each.has_devices)
+                    for uuid, each in known.items()
+                ],
+            )
+            for turn, uuid in enumerate(order.turns):
+                known[uuid].turn = turn
+            elsewhere += len(order.elsewhere)
+            for uuid in order.without:
+                fits = False
+                self._leave_out(known[uuid])
+        if fits and elsewhere:
+            servers = plurals.of(elsewhere, 'server')
+            self.notes.append(f'the NUMA nodes of {servers}, which get other nodes of their hosts')
+        return fits
+
+    def _leave_out(self, guest: Guest) -> None:
+        host = guest.host
+        for name, amount in guest.held.items():
+            host.demand[name] -= amount
+        for part in guest.parts:
+            host.held.remove(part)
+        guest.outside = NO_ROOM
+        self._count(guest)
+
+    def note(self, found: Collection[Guest]) -> None:
+        """Add notes on servers and states that the twin lacks, and on devices."""
+        left: dict[str, int] = {}
+        active = 0
+        for guest in found:
+            if guest.outside is not None:
+                left[guest.outside] = left.get(guest.outside, 0) + 1
+            else:
+                active += guest.row['status'] in AS_ACTIVE
+        if active:
+            self.notes.append(
+                f'states other than ACTIVE and SHUTOFF: servers that have them ({active}) are ACTIVE'
+            )
+        self.notes += [
+            f'{plurals.of(count, "server")} {why}: their resources are reserved'
+            for why, count in sorted(left.items())
+        ]
+        with_devices = sum(guest.has_devices and guest.outside is None for guest in found)
+        if with_devices:
+            servers = plurals.of(with_devices, 'server')
+            self.assumed.append(
+                f'placement chooses the devices of {servers} with devices again, and with them nodes'
+            )
+
+
+def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        total[name] += amount
