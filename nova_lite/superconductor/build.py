@@ -9,11 +9,14 @@ See decision 0013.
 import collections
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 import json
 import typing
 
 from oslo_db import exception as db_exception
 from oslo_log import log
+import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import context
@@ -22,7 +25,6 @@ from nova_lite.clients import placement
 from nova_lite.clients import resource_requests
 from nova_lite.db import rows
 from nova_lite.db.api import build_requests
-from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.cell import attempts
@@ -49,13 +51,29 @@ CONFLICTS = (exception.AllocationConflict, exception.ProviderConflict)
 GENERATIONS = 8
 
 
+# {server uuid: stored request spec}
+Specs: typing.TypeAlias = Mapping[str, dict[str, typing.Any]]
+
+
+def accepted(connection: sa.Connection, uuids: Sequence[str]) -> tuple[Sequence[rows.Row], Specs]:
+    """Return the build requests of servers, and their request specs."""
+    return build_requests.of(connection, uuids), request_specs.stored(connection, uuids)
+
+
 class Build:
-    """One attempt at a batch of servers that were asked for together."""
+    """One attempt at a batch of servers that were asked for together.
+
+    specs: of the build requests, if the caller has read them in the same transaction
+    """
 
     def __init__(
-        self, world: worlds.World, ctxt: context.RequestContext, accepted: Iterable[rows.Row]
+        self,
+        world: worlds.World,
+        ctxt: context.RequestContext,
+        accepted: Iterable[rows.Row],
+        specs: Specs | None = None,
     ) -> None:
-        self.world, self.ctxt = world, ctxt
+        self.world, self.ctxt, self._specs = world, ctxt, specs
         self.requests = {request.instance_uuid: request for request in accepted}
         self._away: set[deployment.Cell] = set()
 
@@ -97,7 +115,9 @@ class Build:
 
         The user may delete servers of a batch before any of them is scheduled.
         """
-        specs = self.world.api_db.read(request_specs.stored, self.requests)
+        specs = self._specs
+        if specs is None:
+            specs = self.world.api_db.read(request_specs.stored, self.requests)
         for uuid in set(self.requests) - set(specs):
             LOG.info('Server %s was deleted before it was scheduled', uuid)
             del self.requests[uuid]
@@ -144,23 +164,19 @@ class Build:
         self.world.placement.advance(self.ctxt, claims, 2 + epoch % GENERATIONS)
 
     def _by_cell(self, selections: Chosen) -> dict[deployment.Cell, Chosen]:
-        """Return {cell: {uuid: [Selection, ...]}}; servers on unmapped hosts are buried."""
-        hosts = {choice[0].service_host for choice in selections.values()}
-        mapped = self.world.api_db.read(host_mappings.cell_ids, hosts)
+        """Return {cell: {uuid: [Selection, ...]}}; servers in deleted cells are scheduled again.
+
+        The pivot checks that the hosts are still mapped to the cells.
+        """
         grouped: dict[deployment.Cell, Chosen] = collections.defaultdict(dict)
         for uuid, choice in selections.items():
-            host = choice[0].service_host
-            if host in mapped:
-                grouped[self.world.cells.by_id(mapped[host])][uuid] = choice
+            try:
+                cell = self.world.cells.get(choice[0].cell_uuid)
+            except exception.CellMappingNotFound as error:
+                if self._give_back(uuid, choice):
+                    self._again({uuid: choice}, [uuid], error)
                 continue
-            if not self._give_back(uuid, choice):
-                continue
-            bury.bury(
-                self.world,
-                self.ctxt,
-                [self.requests[uuid]],
-                exception.HostMappingNotFound(host=host),
-            )
+            grouped[cell][uuid] = choice
         return grouped
 
     def _build_in(self, cell: deployment.Cell, chosen: Chosen) -> None:
@@ -217,6 +233,13 @@ class Build:
             cleared = cell.db.write(attempts.take_back, uuid, epoch, keep_begun=True)
             if cleared and self._give_back(uuid, choice):
                 free.append(uuid)
+        self._again(chosen, free, reason)
+
+    def _again(self, chosen: Chosen, free: Sequence[str], reason: exception.NovaLiteError) -> None:
+        """Leave servers to the next sweep, or bury those that were refused too often.
+
+        free: the servers of which nothing is left in a cell
+        """
         again = self._epochs(chosen)
         if free and not getattr(reason, 'transient', False):
             failed = self._epochs(free)

@@ -17,7 +17,6 @@ from nova_lite import cells as deployment
 from nova_lite import context
 from nova_lite import runtime
 from nova_lite import saga
-from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import discovery
@@ -83,8 +82,9 @@ class SuperConductor:
 
         Builds that were taken over are skipped, even if this message comes late.
         """
-        found = self.world.api_db.read(build_requests.of, uuids)
-        build.Build(self.world, ctxt, [request for request in found if not request.epoch]).run()
+        found, specs = self.world.api_db.read(build.accepted, uuids)
+        fresh = [request for request in found if not request.epoch]
+        build.Build(self.world, ctxt, fresh, specs).run()
 
     def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
         """Run a saga that was just stored or woken."""

@@ -29,10 +29,13 @@ FLAVOR = cell_fixture.FLAVOR
 
 
 class Scheduler:
-    """Always chooses `host`; `before` runs while it decides."""
+    """Always chooses `host`; `before` runs while it decides.
 
-    def __init__(self, cell_uuid):
-        self.cell_uuid, self.host, self.error = cell_uuid, 'host-1', None
+    cell_of: {host: uuid of its cell}; other hosts are in the cell of the first one
+    """
+
+    def __init__(self, cell_of):
+        self.cell_of, self.host, self.error = cell_of, 'host-1', None
         self.before = lambda: None
 
     def select_destinations(self, ctxt, spec, instance_uuids, alternates=True, beside=()):
@@ -45,7 +48,7 @@ class Scheduler:
                     service_host=self.host,
                     nodename=self.host,
                     compute_node_uuid=runtime.new_uuid(),
-                    cell_uuid=self.cell_uuid,
+                    cell_uuid=self.cell_of.get(self.host, self.cell_of['host-1']),
                     allocation_request='{"allocations": {}}',
                     availability_zone='nova',
                 )
@@ -151,7 +154,9 @@ class BuildTestCase(testtools.TestCase):
         options = conf.make_conf(files=[])
         self.cells = cells_module.Cells(options, self.api_db)
         self.addCleanup(self.cells.close)
-        self.scheduler = Scheduler(self.cell_uuids['cell1'])
+        self.scheduler = Scheduler(
+            {'host-1': self.cell_uuids['cell1'], 'host-2': self.cell_uuids['cell2']}
+        )
         self.placement, self.compute = Placement(), Compute()
         self.world = World(
             options,

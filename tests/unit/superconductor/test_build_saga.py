@@ -2,6 +2,7 @@
 
 from nova_lite import context
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import instances
@@ -46,10 +47,36 @@ class BuildTest(build_base.BuildTestCase):
             self.assertEqual(expected, cell0.read(instances.get, uuid).root_device_name)
 
     def test_an_unmapped_host(self):
+        """The mapping was deleted during the decision, so another host is chosen."""
         self.scheduler.host = 'elsewhere'
         self.attempt().run()
-        self.assertEqual((['cell0'], 'cell0', False), self.where())
+        self.assertEqual(([], None, True), self.where())
         self.assertEqual([self.uuid], self.placement.freed)
+        self.scheduler.host = 'host-1'
+        self.take_over().run()
+        self.assertEqual([('host-1', self.uuid)], self.compute.built)
+
+    def test_a_deleted_cell(self):
+        """Its mapping was deleted during the decision, as that of its host."""
+        there = self.scheduler.cell_of['host-1']
+        self.scheduler.cell_of['host-1'] = runtime.new_uuid()
+        self.attempt().run()
+        self.assertEqual(([], None, True), self.where())
+        self.assertEqual([self.uuid], self.placement.freed)
+        self.scheduler.cell_of['host-1'] = there
+        self.take_over().run()
+        self.assertEqual([('host-1', self.uuid)], self.compute.built)
+
+    def test_a_first_attempt_reads_the_api_database_once(self):
+        """For its request; the pivot checks what the scheduler has said of the cell."""
+        boss = super_module.SuperConductor(self.cells.conf, self.world, name='one')
+        self.addCleanup(boss.stop)
+        self.cells.every()
+        reads, read = [], self.api_db.read
+        self.api_db.read = lambda function, *args: reads.append(function) or read(function, *args)
+        boss.build_servers(context.admin(), [self.uuid])
+        self.assertEqual([('host-1', self.uuid)], self.compute.built)
+        self.assertEqual(1, len(reads))
 
     def test_a_build_that_waits_holds_up_no_other(self):
         """Resources of its former attempt are not known; the next batch goes on."""

@@ -37,7 +37,7 @@ class DeletedMappingTest(testscenarios.WithScenarios, build_base.BuildTestCase):
         self.assertIsNone(cell.db.read(build_base.instances.find, self.uuid))
         self.assertEqual([self.uuid], self.placement.freed)
         self.assertEqual([], self.compute.built)
-        self.scheduler.host, self.scheduler.cell_uuid = 'host-2', self.cell_uuids['cell2']
+        self.scheduler.host = 'host-2'
         self.take_over().run()
         self.assertEqual([('host-2', self.uuid)], self.compute.built)
         mapping = self.api_db.read(build_base.instance_mappings.find, self.uuid)
