@@ -17,4 +17,16 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        'joint-deletions-with-others-devices',
+        'a host that deletes several servers at once gets the devices and ports of another one',
+        'crowds',
+        (
+            (
+                'conductor/delete_reports.py',
+                'for uuid in (report.instance_uuid for report in reports)',
+                'for uuid in (report.instance_uuid for report in reversed(reports))',
+            ),
+        ),
+    ),
 )

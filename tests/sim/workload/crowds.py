@@ -41,7 +41,24 @@ def together(rng):
         profile=profiles.slow(rng.randrange(1000), rng.choice((0.1, 1))),
         refusals=('No valid host',),
     )
-    return _withdrawn(rng, made) if rng.random() < 0.5 else made
+    if rng.random() < 0.5:
+        return _withdrawn(rng, made)
+    # Drawn last, so that the other plans do not change.
+    return _leaving(rng, made) if rng.random() < 0.5 else made
+
+
+def _leaving(rng, made):
+    """Delete servers with devices at the same time, as the API, a host or a conductor stands still.
+
+    What the servers have of their users must stay, and what they have of their own must go.
+    """
+    made.creates, made.deletes, made.pause_s = 0.6, 0.9, 0.02
+    made.ports, made.volumes, made.booted = 0.5, 0.4, 0.4
+    made.kills = rng.choice((0, 0, 2))
+    made.victims = rng.choice((('api',), ('compute',), ('conductor',), ('api', 'compute')))
+    made.freezes, made.frozen_s = 8, (0.5, 3)
+    made.passed = (1, 3)
+    return made
 
 
 def _withdrawn(rng, made):
