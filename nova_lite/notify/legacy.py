@@ -56,6 +56,8 @@ COLUMNS = (
 TIMES = ('created_at', 'launched_at', 'terminated_at', 'deleted_at')
 
 
+# Actions of which there is one unversioned notification, at the end, without a phase.
+WITHOUT_PHASE = ('volume_attach', 'volume_detach')
 # {type of a notification of another record: its unversioned type}
 RECORDS = {'metrics.update': 'compute.metrics.update', 'volume.usage': 'volume.usage'}
 # Keys of unversioned payloads that are not those of the versioned ones.
@@ -68,6 +70,10 @@ def body(versioned: Json, change: watch.Change) -> Json | None:
     if first != 'instance':
         return None
     action, dot, phase = rest.partition('.')
+    if action in WITHOUT_PHASE:
+        if phase != 'end':
+            return None
+        dot = phase = ''
     return {
         **versioned,
         'event_type': f'compute.instance.{NAMES.get(action, action)}{dot}{phase}',
@@ -125,6 +131,8 @@ def payload(server: from_records.Server, data: Json) -> Json:
     fault = data.get('fault')
     if fault is not None:
         found['message'] = fault['nova_object.data']['exception_message']
+    if 'volume_id' in data:
+        found['volume_id'] = data['volume_id']
     update = data.get('state_update')
     if update is not None:
         found |= update['nova_object.data']
