@@ -14,8 +14,7 @@ Moment: typing.TypeAlias = datetime.datetime
 Period: typing.TypeAlias = tuple[Moment, Moment]
 
 SETTING = re.compile(
-    r'(?P<unit>hour(?=$|@[0-5]?\d$)|day(?=$|@([01]?\d|2[0-3])$)|'
-    r'month(?=$|@(0?[1-9]|1\d|2[0-8])$)|year(?=$|@(0?[1-9]|1[0-2])$))(@(?P<offset>\d+))?'
+    r'hour(@[0-5]?\d)?|day(@([01]?\d|2[0-3]))?|month(@(0?[1-9]|1\d|2[0-8]))?|year(@(0?[1-9]|1[0-2]))?'
 )
 MONTHS = 12
 
@@ -28,10 +27,9 @@ def last(setting: str, before: Moment) -> Period:
 
 def begin(setting: str, at: Moment) -> Moment:
     """Return the begin of the period in which a time is. Raise ValueError for another setting."""
-    found = SETTING.fullmatch(setting)
-    if found is None:
+    if SETTING.fullmatch(setting) is None:
         raise ValueError(f'{setting} is no audit period')
-    unit, offset = found['unit'], found['offset']
+    unit, _at, offset = setting.partition('@')
     begins = at.replace(**_fields(unit, int(offset) if offset else None), second=0, microsecond=0)
     if begins <= at:
         return begins

@@ -218,7 +218,7 @@ OPTS = [
     cfg.StrOpt(
         'instance_usage_audit_period',
         default='month',
-        regex=f'^{audit_periods.SETTING.pattern}$',
+        regex=f'^({audit_periods.SETTING.pattern})$',
         help='Period of audits and of instance.exists: hour, day, month or year. After "@" the '
         'minute, hour, day or month at which it begins, such as month@15 for the 15th. Used by the '
         'API and the conductor of the cell.',

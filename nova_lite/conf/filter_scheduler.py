@@ -1,6 +1,7 @@
 """[filter_scheduler]: filters and weighers."""
 
 from oslo_config import cfg
+from oslo_config import types
 
 GROUP = 'filter_scheduler'
 OPTS = [
@@ -156,10 +157,11 @@ OPTS = [
         help='Multiplier of the image properties weigher: positive values prefer hosts with servers '
         'that have the same image properties.',
     ),
-    cfg.DictOpt(
+    cfg.Opt(
         'image_props_weight_setting',
+        type=types.Dict(value_type=types.Float(), key_value_separator='='),
         default={},
         help='Image properties that the image properties weigher compares, each with its weight, as '
-        'name:1.0. Empty: all properties with equal weight.',
+        'name=1.0. Empty: all properties with equal weight.',
     ),
 ]

@@ -1,6 +1,7 @@
 """[metrics]: the weights of the metrics that hosts report."""
 
 from oslo_config import cfg
+from oslo_config import types
 
 GROUP = 'metrics'
 OPTS = [
@@ -10,10 +11,11 @@ OPTS = [
         help='Multiplier of the metrics weigher. Positive values prefer hosts with larger weighted '
         'metrics.',
     ),
-    cfg.DictOpt(
+    cfg.Opt(
         'weight_setting',
+        type=types.Dict(value_type=types.Float(), key_value_separator='='),
         default={},
-        help='Metrics that the metrics weigher uses, each with its factor, as name:1.0. MetricsFilter '
+        help='Metrics that the metrics weigher uses, each with its factor, as name=1.0. MetricsFilter '
         'rejects hosts that do not report all these metrics.',
     ),
     cfg.BoolOpt(

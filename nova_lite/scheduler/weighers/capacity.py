@@ -95,7 +95,7 @@ class MetricsWeigher(base.Weigher):
 
     def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         metrics = self.conf.metrics
-        ratios = {name: float(ratio) for name, ratio in metrics.weight_setting.items()}
+        ratios: dict[str, float] = metrics.weight_setting
         if not ratios:
             return None
 

@@ -55,7 +55,7 @@ class ImagePropertiesWeigher(base.Weigher):
     def measure(self, request: scheduling_request.Request) -> base.Measure | None:
         setting = self.options.image_props_weight_setting
         wanted = [
-            (item, float(setting.get(item[0], 0)) if setting else 1.0)
+            (item, setting.get(item[0], 0.0) if setting else 1.0)
             for item in request.image_properties.items()
         ]
         if not wanted:

@@ -94,7 +94,7 @@ class ServiceFiltersTest(FilterTestCase):
 
     def test_metrics(self):
         self.passes('MetricsFilter', base.make_host())
-        self.set('metrics', weight_setting={'cpu.heat': '1.0', 'noise': '-1'})
+        self.set('metrics', weight_setting={'cpu.heat': 1.0, 'noise': -1.0})
         self.passes('MetricsFilter', base.make_host(metrics={'cpu.heat': 1, 'noise': 0}))
         self.refuses('MetricsFilter', base.make_host(metrics={'noise': 0}), because='cpu.heat')
 

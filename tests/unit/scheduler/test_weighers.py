@@ -134,7 +134,7 @@ class ResourceWeighersTest(WeigherTestCase):
             base.make_host('cool', metrics={'heat': 20, 'noise': 9}),
         ]
         self.assertEqual(['none', 'hot', 'cool'], self.order('MetricsWeigher', states))
-        self.set('metrics', weight_setting={'heat': '-1.0', 'noise': '0.1'})
+        self.set('metrics', weight_setting={'heat': -1.0, 'noise': 0.1})
         error = self.assertRaises(
             exception.ComputeHostMetricNotFound, self.order, 'MetricsWeigher', states
         )
@@ -194,5 +194,5 @@ class RelationWeighersTest(WeigherTestCase):
         )
         self.assertEqual(['few', 'many', 'other'], self.order(name, states, wanted))
         self.assertEqual(['many', 'other', 'few'], self.order(name, states, wanted, **option))
-        option['image_props_weight_setting'] = {'os_type': '1.0'}
+        option['image_props_weight_setting'] = {'os_type': 1.0}
         self.assertEqual(['other', 'few', 'many'], self.order(name, states, wanted, **option))
