@@ -17,6 +17,7 @@ ARCHIVE = {
     'all_cells': True,
     'until_complete': True,
     'purge': True,
+    'task_log': True,
     'verbose': False,
     'json': False,
     'sleep': 0,
