@@ -98,6 +98,14 @@ _NESTED_CAPABILITIES = (
     'pci_device_pools', 'pci_stats', 'stats', 'supported_hv_specs', 'supported_instances',
 )  # fmt: skip
 
+# Of each resource that VMware shares out among its guests.
+_VMWARE_QUOTAS = {
+    'limit': SIZE,
+    'reservation': number(),
+    'shares_level': one_of('custom', 'high', 'normal', 'low'),
+    'shares_share': SIZE,
+}
+
 EXACT = {
     'hide_hypervisor_id': boolean,
     'group_policy': one_of('isolate', 'none'),
@@ -116,11 +124,11 @@ EXACT = {
     'hw:cpu_threads': COUNT,
     'hw:emulator_threads_policy': one_of('isolate', 'share'),
     'hw:ephemeral_encryption': boolean,
-    'hw:ephemeral_encryption_format': one_of('luks'),
+    'hw:ephemeral_encryption_format': one_of('plain', 'luks', 'luksv2'),
     'hw:hide_hypervisor_id': boolean,
     'hw:locked_memory': boolean,
     'hw:mem_encryption': boolean,
-    'hw:mem_encryption_model': one_of('amd-sev', 'amd-sev-es'),
+    'hw:mem_encryption_model': one_of('amd-sev', 'amd-sev-es', 'amd-sev-snp', 'intel-tdx'),
     'hw:mem_page_size': form(r'(large|small|any|\d+([kKMGT]i?)?(b|bit|B)?)'),
     'hw:numa_nodes': COUNT,
     'hw:pci_numa_affinity_policy': one_of('required', 'preferred', 'legacy', 'socket'),
@@ -132,7 +140,7 @@ EXACT = {
     'hw:tpm_model': one_of('tpm-tis', 'tpm-crb'),
     'hw:tpm_secret_security': one_of('user', 'host', 'deployment'),
     'hw:tpm_version': one_of('1.2', '2.0'),
-    'hw:usb_model': text,
+    'hw:usb_model': one_of('none', 'nec-xhci', 'qemu-xhci'),
     'hw:vif_multiqueue_enabled': boolean,
     'hw:viommu_model': one_of('intel', 'smmuv3', 'virtio', 'auto'),
     'hw:virtio_packed_ring': boolean,
@@ -146,7 +154,10 @@ EXACT = {
     'vmware:hw_version': text,
     'vmware:storage_policy': text,
     **{f'capabilities:{name}': text for name in _CAPABILITIES},
-    **{f'quota:cpu_{name}': SIZE for name in ('shares', 'period', 'quota')},
+    'quota:cpu_period': SIZE,
+    # A negative quota means no limit.
+    'quota:cpu_quota': number(),
+    'quota:cpu_shares': SIZE,
     **{
         f'quota:disk_{way}_{metric}_sec': SIZE
         for way in ('read', 'write', 'total')
@@ -158,9 +169,9 @@ EXACT = {
         for metric in ('average', 'peak', 'burst')
     },
     **{
-        f'quota:{resource}_{key}': text if key == 'shares_level' else number()
+        f'quota:{resource}_{key}': check_value
         for resource in ('cpu', 'memory', 'disk_io', 'vif')
-        for key in ('limit', 'reservation', 'shares_level', 'shares_share')
+        for key, check_value in _VMWARE_QUOTAS.items()
     },
 }
 

@@ -233,6 +233,12 @@ class KnownExtraSpecsTest(testtools.TestCase):
         ('hw_rng:rate_bytes', '0'),
         ('quota:cpu_shares', '10'),
         ('quota:vif_shares_level', 'high'),
+        ('quota:cpu_quota', '-1'),
+        ('quota:memory_reservation', '-1'),
+        ('hw:usb_model', 'qemu-xhci'),
+        ('hw:ephemeral_encryption_format', 'luksv2'),
+        ('hw:mem_encryption_model', 'amd-sev-snp'),
+        ('hw:mem_encryption_model', 'intel-tdx'),
         ('resources:VCPU', '2'),
         ('resources_1:CUSTOM_GOLD', '2'),
         ('trait:HW_CPU_X86_AVX', 'required'),
@@ -258,6 +264,10 @@ class KnownExtraSpecsTest(testtools.TestCase):
         ('trait:HW_CPU_X86_AVX', 'maybe'),
         ('trait:NOT_STANDARD', 'required'),
         ('quota:disk_iops', '10'),
+        ('quota:cpu_limit', '-1'),
+        ('quota:vif_shares_share', '-1'),
+        ('quota:memory_shares_level', 'High'),
+        ('hw:usb_model', 'ehci'),
         ('group_policy', 'some'),
     )
 
