@@ -35,6 +35,8 @@ LOG = log.getLogger(__name__)
 MOVES_MET = 3
 # Seconds for which a request waits until a server has changed cells.
 SWITCH_S, LOOK_S = 2.0, 0.02
+# The default of the extra spec hw:tpm_secret_security.
+USER_SECRET = 'user'
 
 
 def begin(
@@ -71,12 +73,26 @@ def require_no_tpm(server: server_access.Server, operation: str) -> None:
 
     Nova refuses such an operation before it looks at the lock and the state of the server.
     """
-    row = server.row
-    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
-    if of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'):
+    if _has_tpm(server):
         raise exception.Invalid(
             f"Operation '{operation}' not supported for vTPM-enabled instance ({server.uuid})."
         )
+
+
+def require_no_private_tpm(server: server_access.Server, operation: str) -> None:
+    """Raise Invalid if the server has a virtual TPM whose secret only its user can read.
+
+    A live migration of an administrator cannot take this secret along.
+    """
+    extra_specs = server.row.flavor.get('extra_specs') or {}
+    if (extra_specs.get('hw:tpm_secret_security') or USER_SECRET) == USER_SECRET:
+        require_no_tpm(server, operation)
+
+
+def _has_tpm(server: server_access.Server) -> bool:
+    row = server.row
+    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
+    return bool(of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'))
 
 
 def require_cell(server: server_access.Server) -> None:

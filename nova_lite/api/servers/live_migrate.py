@@ -64,6 +64,7 @@ def rule(req: request.Request) -> str:
     ACTION,
     policy=rule,
     guard=transitions.LIVE_MIGRATE,
+    precheck=lambda req, server: acting.require_no_private_tpm(server, 'live-migration'),
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),

@@ -156,6 +156,27 @@ class VirtualTpmTest(Case):
         self.assertEqual([], self.api.super_conductor.calls)
         self.assertEqual([], self.sent())
 
+    def test_live_migration(self):
+        """Only hosts and deployments can take the secret of a virtual TPM along."""
+        arguments = {'host': None, 'block_migration': 'auto'}
+        for (_name, specs, properties), mode in itertools.product(
+            self.askers, (None, 'user', 'host', 'deployment')
+        ):
+            more = {'hw:tpm_secret_security': mode} if mode else {}
+            uuid = self.server({**specs, **more}, properties)
+            if mode in ('host', 'deployment'):
+                self.act(uuid, 'os-migrateLive', arguments, version='latest', who=base.ADMIN)
+                continue
+            self.refused_act(
+                uuid,
+                'os-migrateLive',
+                arguments,
+                code=400,
+                text=f"Operation 'live-migration' not supported for vTPM-enabled instance ({uuid}).",
+                version='latest',
+                who=base.ADMIN,
+            )
+
     def test_model_alone(self):
         """Only a version asks for the device."""
         uuid = self.server({'hw:tpm_model': 'tpm-crb'}, {'hw_tpm_model': 'tpm-crb'})
