@@ -27,5 +27,6 @@ class ImageMeta(base.Object):
         'properties': fields.DictOfNullableStringsField(),
     }
     id: str | None
+    name: str | None
     disk_format: str | None
     properties: dict[str, str | None]

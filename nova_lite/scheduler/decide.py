@@ -91,6 +91,9 @@ class Decision:
         except exception.NovaLiteError as error:
             self.record.error = error.message
             self.record.filtered = isinstance(error, exception.RequestFilterFailed)
+            if isinstance(error, exception.Invalid):
+                # Other daemons do not know the classes of refusals of flavors and images.
+                raise exception.Invalid(error.message) from error
             raise
         self.record.chosen = {uuid: choice.host.host for uuid, choice in outcome.chosen.items()}
         self.record.alternates = {
@@ -283,7 +286,7 @@ class Decision:
         self, wanted: query.ResourceRequest, version: host_states.Version, since: float | None
     ) -> candidates.Candidates:
         queries = [wanted.pairs()]
-        if features.is_pinned(self.spec) and not (
+        if features.is_pinned(features.asked(self.spec)) and not (
             self.world.conf.workarounds.disable_fallback_pcpu_query
         ):
             tree = wanted.group().in_tree

@@ -1,144 +1,147 @@
 """Features that flavor extra specs and image properties require of a host besides sizes.
 
-Each feature is one function that adds resources and traits to the request. A flavor's key is
-`hw:name`, an image's `hw_name`; the flavor takes precedence.
+Each feature is one function that returns the traits it needs.
 Source: reference/nova/scheduling 3.1.
 """
 
-import dataclasses
+from collections.abc import Iterable
 
 import os_resource_classes
-from oslo_utils import strutils
+import os_traits
 
-from nova_lite import exception
-from nova_lite.objects import guest_numa
+from nova_lite.lifecycle.guests import agreement
+from nova_lite.lifecycle.guests import asked as asked_by
+from nova_lite.lifecycle.guests import memory
+from nova_lite.lifecycle.guests import pinning
+from nova_lite.lifecycle.guests import refusals
 from nova_lite.objects import request_spec
 
-
-@dataclasses.dataclass
-class Asked:
-    """Resources and traits for the features of one spec. resources: {class: amount}"""
-
-    resources: dict[str, int] = dataclasses.field(default_factory=dict)
-    required: set[str] = dataclasses.field(default_factory=set)
-    forbidden: set[str] = dataclasses.field(default_factory=set)
-
-
-def requested(spec: request_spec.RequestSpec, name: str, namespace: str = 'hw') -> str | None:
-    """Return the value of a feature in the flavor or the image, or None."""
-    value = spec.flavor.extra_specs.get(f'{namespace}:{name}')
-    if value is None and spec.image is not None:
-        value = spec.image.properties.get(f'{namespace}_{name}')
-    return value
+TPM_VERSIONS = '1.2', '2.0'
+TPM_MODELS = TIS, CRB = 'tpm-tis', 'tpm-crb'
+SECURE_BOOT = 'required', 'disabled', 'optional'
+ADDRESS_SPACES = {
+    'passthrough': os_traits.COMPUTE_ADDRESS_SPACE_PASSTHROUGH,
+    'emulate': os_traits.COMPUTE_ADDRESS_SPACE_EMULATED,
+}
+MEMORY_ENCRYPTION = {
+    memory.SEV: 'HW_CPU_X86_AMD_SEV',
+    memory.SEV_ES: 'HW_CPU_X86_AMD_SEV_ES',
+    memory.SNP: 'HW_CPU_X86_AMD_SEV_SNP',
+    memory.TDX: 'HW_CPU_X86_INTEL_TDX',
+}
 
 
-def is_requested(spec: request_spec.RequestSpec, name: str) -> bool:
-    """Return whether the flavor or the image turns a feature on."""
-    value = requested(spec, name)
-    return value is not None and strutils.bool_from_string(value)
+def asked(spec: request_spec.RequestSpec) -> asked_by.Asked:
+    """Return the flavor and the image of a spec, without devices and ports."""
+    flavor, image = spec.flavor, spec.image
+    return asked_by.Asked(
+        vcpus=flavor.vcpus,
+        memory_mb=flavor.memory_mb,
+        specs=flavor.extra_specs,
+        properties=image.properties if image else {},
+        flavor_name=flavor.name,
+        image_name=(image.name if image else None) or '',
+        image_id=(image.id if image else None) or '',
+    )
 
 
-def of(spec: request_spec.RequestSpec, *, pinned: bool = True) -> Asked:
-    """Return the resources and traits that the spec's features add to its group without a suffix.
+def resources(guest: asked_by.Asked, *, pinned: bool = True) -> dict[str, int]:
+    """Return {resource class: amount} that features of a guest use or replace.
 
-    pinned: request dedicated CPUs as PCPU, with the trait of their threads; False: as VCPU, without
-        this trait
+    pinned: request dedicated CPUs as PCPU; False: as VCPU. Raise Invalid for a mask of CPUs.
     """
-    asked = Asked()
-    if pinned:
-        if is_pinned(spec):
-            _dedicated_cpus(spec, asked)
-        _threads(spec, asked)
-    for feature in FEATURES:
-        feature(spec, asked)
-    return asked
-
-
-def is_pinned(spec: request_spec.RequestSpec) -> bool:
-    """Return whether the spec requests dedicated CPUs."""
-    return requested(spec, 'cpu_policy') in ('dedicated', 'mixed')
-
-
-def _dedicated_cpus(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    vcpus = spec.flavor.vcpus
-    dedicated = vcpus
-    if requested(spec, 'cpu_policy') == 'mixed':
-        # Only a flavor has this property, an image does not.
-        mask = spec.flavor.extra_specs.get('hw:cpu_dedicated_mask') or ''
-        try:
-            dedicated = len(guest_numa.masked_cpus(mask, vcpus))
-        except ValueError as error:
-            raise exception.NoValidHost(
-                reason=f'hw:cpu_dedicated_mask of the flavor is invalid at "{error}".'
-            ) from None
-    asked.resources['VCPU'] = vcpus - dedicated
-    if requested(spec, 'emulator_threads_policy') == 'isolate':
-        dedicated += 1
-    asked.resources['PCPU'] = dedicated
-
-
-def _threads(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    policy = requested(spec, 'cpu_thread_policy')
-    if policy == 'require':
-        asked.required.add('HW_CPU_HYPERTHREADING')
-    elif policy == 'isolate':
-        asked.forbidden.add('HW_CPU_HYPERTHREADING')
-
-
-def _memory_encryption(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if not is_requested(spec, 'mem_encryption'):
-        return
-    asked.resources['MEM_ENCRYPTION_CONTEXT'] = 1
-    if requested(spec, 'mem_encryption_model') == 'amd-sev-es':
-        asked.required.add('HW_CPU_X86_AMD_SEV_ES')
-    else:
-        asked.required.add('HW_CPU_X86_AMD_SEV')
-
-
-def _persistent_memory(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    for label in (requested(spec, 'pmem') or '').split(','):
+    found = _dedicated_cpus(guest) if pinned and is_pinned(guest) else {}
+    if any(guest.truths('mem_encryption')):
+        found['MEM_ENCRYPTION_CONTEXT'] = 1
+    for label in (guest.spec('pmem') or '').split(','):
         if label.strip():
             name = os_resource_classes.normalize_name(f'PMEM_NAMESPACE_{label.strip()}')
-            asked.resources[name] = asked.resources.get(name, 0) + 1
+            found[name] = found.get(name, 0) + 1
+    return found
 
 
-def _virtual_tpm(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    version = requested(spec, 'tpm_version')
+def is_pinned(guest: asked_by.Asked) -> bool:
+    """Return whether flavor or image request dedicated CPUs by a policy."""
+    return _cpu_policy(guest) in pinning.PINNED
+
+
+def _cpu_policy(guest: asked_by.Asked) -> str | None:
+    return guest.spec('cpu_policy') or guest.prop('cpu_policy')
+
+
+def _dedicated_cpus(guest: asked_by.Asked) -> dict[str, int]:
+    policy = _cpu_policy(guest)
+    emulator = pinning.emulator_threads(guest, policy)
+    realtime = pinning.realtime(guest, policy, emulator)
+    dedicated = len(pinning.dedicated(guest, policy, realtime))
+    more = 1 if emulator == pinning.ISOLATE else 0
+    return {'VCPU': guest.vcpus - dedicated, 'PCPU': dedicated + more}
+
+
+def traits(guest: asked_by.Asked, *, pinned: bool = True) -> tuple[set[str], set[str]]:
+    """Return (traits that features of a guest require, traits that they forbid).
+
+    pinned: False: without the trait of threads of dedicated CPUs
+    Raise Invalid for a value that no host has, and where flavor and image contradict.
+    """
+    forbidden: set[str] = set()
+    required = {trait for feature in FEATURES for trait in feature(guest)}
+    threads = guest.spec('cpu_thread_policy') or guest.prop('cpu_thread_policy')
+    if pinned and threads == pinning.REQUIRE:
+        required.add(os_traits.HW_CPU_HYPERTHREADING)
+    elif pinned and threads == pinning.ISOLATE:
+        forbidden.add(os_traits.HW_CPU_HYPERTHREADING)
+    return required, forbidden
+
+
+def _memory_encryption(guest: asked_by.Asked) -> Iterable[str]:
+    is_encrypted = any(guest.truths('mem_encryption'))
+    return [MEMORY_ENCRYPTION[memory.model_of(guest)]] if is_encrypted else []
+
+
+def has_virtual_tpm(guest: asked_by.Asked) -> bool:
+    """Return whether a guest has a virtual TPM."""
+    return bool(guest.spec('tpm_version') or guest.prop('tpm_version'))
+
+
+def _virtual_tpm(guest: asked_by.Asked) -> Iterable[str]:
+    version = agreement.word(guest, 'tpm_version', 'TPM version', TPM_VERSIONS)
     if version is None:
-        return
-    asked.required.add('COMPUTE_SECURITY_TPM_' + version.replace('.', '_'))
-    if requested(spec, 'tpm_model') == 'tpm-crb':
-        asked.required.add('COMPUTE_SECURITY_TPM_CRB')
-    else:
-        asked.required.add('COMPUTE_SECURITY_TPM_TIS')
+        return []
+    model = agreement.word(guest, 'tpm_model', 'TPM model', TPM_MODELS) or TIS
+    if model == CRB and version != '2.0':
+        raise refusals.InvalidRequest('TPM model CRB is only valid with TPM version 2.0.')
+    return [
+        'COMPUTE_SECURITY_TPM_' + version.replace('.', '_'),
+        'COMPUTE_SECURITY_TPM_CRB' if model == CRB else 'COMPUTE_SECURITY_TPM_TIS',
+    ]
 
 
-def _socket_affinity(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if requested(spec, 'pci_numa_affinity_policy') == 'socket':
-        asked.required.add('COMPUTE_SOCKET_PCI_NUMA_AFFINITY')
+def _socket_affinity(guest: asked_by.Asked) -> Iterable[str]:
+    name = 'pci_numa_affinity_policy'
+    is_socket = 'socket' in (guest.spec(name), guest.prop(name))
+    return [os_traits.COMPUTE_SOCKET_PCI_NUMA_AFFINITY] if is_socket else []
 
 
-def _secure_boot(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if requested(spec, 'secure_boot', 'os') == 'required':
-        asked.required.add('COMPUTE_SECURITY_UEFI_SECURE_BOOT')
+def _secure_boot(guest: asked_by.Asked) -> Iterable[str]:
+    policy = agreement.word(guest, 'secure_boot', 'secure boot policy', SECURE_BOOT, namespace='os')
+    return [os_traits.COMPUTE_SECURITY_UEFI_SECURE_BOOT] if policy == 'required' else []
 
 
-def _address_space(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    mode = requested(spec, 'maxphysaddr_mode')
-    if mode == 'passthrough':
-        asked.required.add('COMPUTE_ADDRESS_SPACE_PASSTHROUGH')
-    elif mode == 'emulate':
-        asked.required.add('COMPUTE_ADDRESS_SPACE_EMULATED')
+def _address_space(guest: asked_by.Asked) -> Iterable[str]:
+    mode = agreement.word(guest, 'maxphysaddr_mode', 'Maxphyaddr mode', ADDRESS_SPACES)
+    return [ADDRESS_SPACES[mode]] if mode else []
 
 
-def _stateless_firmware(spec: request_spec.RequestSpec, asked: Asked) -> None:
-    if is_requested(spec, 'firmware_stateless'):
-        asked.required.add('COMPUTE_SECURITY_STATELESS_FIRMWARE')
+def _stateless_firmware(guest: asked_by.Asked) -> Iterable[str]:
+    # Only images ask for it, and only UEFI firmware can be without a state.
+    if guest.prop('firmware_type') != 'uefi' or not guest.truths('firmware_stateless')[1]:
+        return []
+    return [os_traits.COMPUTE_SECURITY_STATELESS_FIRMWARE]
 
 
 FEATURES = (
     _memory_encryption,
-    _persistent_memory,
     _virtual_tpm,
     _socket_affinity,
     _secure_boot,

@@ -13,6 +13,7 @@ from oslo_log import log
 
 from nova_lite.clients import offers
 from nova_lite.clients import request_groups
+from nova_lite.lifecycle.guests import asked
 from nova_lite.objects import base as objects
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import image as images
@@ -94,14 +95,11 @@ def build(
     """
     wanted = ResourceRequest(limit=_limit(spec, limit))
     unsuffixed = wanted.group()
-    asked = features.of(spec, pinned=pinned)
-    unsuffixed.resources = {
-        **flavor_resources(spec.flavor, volume_backed=spec.is_bfv),
-        **asked.resources,
-    }
-    unsuffixed.required_traits.extend(asked.required)
-    unsuffixed.forbidden_traits.extend(asked.forbidden)
+    required, forbidden = features.traits(features.asked(spec), pinned=pinned)
+    unsuffixed.required_traits.extend(required)
+    unsuffixed.forbidden_traits.extend(forbidden)
     _read_extra_specs(wanted, spec.flavor.extra_specs)
+    _add_sizes(wanted, spec, pinned=pinned)
     _read_image_traits(unsuffixed, spec.image)
     _read_groups(wanted, spec, (*spec.requested_resources, *devices))
     wanted.root_required.update(spec.root_required)
@@ -131,11 +129,37 @@ def held(flavor: objects.Data, stored: objects.Data, *, pinned: bool = True) -> 
     For audits, which only have records. flavor: plain values; stored: the stored fields of the
     request spec, empty if there are none; pinned: see `build`
     """
-    wanted = build(request_spec.RequestSpec.restore({**stored, 'flavor': flavor}), pinned=pinned)
+    spec = request_spec.RequestSpec.restore({**stored, 'flavor': flavor})
+    wanted = ResourceRequest()
+    _read_extra_specs(wanted, spec.flavor.extra_specs)
+    _add_sizes(wanted, spec, pinned=pinned)
+    _read_groups(wanted, spec, spec.requested_resources)
     total: collections.Counter[str] = collections.Counter()
     for group in wanted.groups.values():
         total.update(group.resources)
     return {name: amount for name, amount in total.items() if amount}
+
+
+def _add_sizes(
+    wanted: ResourceRequest, spec: request_spec.RequestSpec, *, pinned: bool = True
+) -> None:
+    """Add the flavor's sizes and the resources of features to the group without a suffix.
+
+    A class that an extra spec names, in any group, replaces the flavor's amount; CPUs are of one of
+    two classes.
+    """
+    named = {name for group in wanted.groups.values() for name in group.resources}
+    if 'PCPU' in named:
+        named.add('VCPU')
+    amounts = {
+        **flavor_resources(spec.flavor, volume_backed=spec.is_bfv),
+        **features.resources(features.asked(spec), pinned=pinned),
+    }
+    group = wanted.group()
+    group.resources = {
+        **{name: amount for name, amount in amounts.items() if name not in named},
+        **group.resources,
+    }
 
 
 def _limit(spec: request_spec.RequestSpec, limit: int | None) -> int | None:
@@ -168,14 +192,15 @@ def _read_amount(group: request_spec.RequestGroup, key: str, name: str, value: s
     if not (name in os_resource_classes.STANDARDS or os_resource_classes.is_custom(name)):
         LOG.warning('Ignoring flavor extra spec %s: it does not name a resource class', key)
         return
-    if value is None or not value.isdecimal():
+    amount = asked.amount(value)
+    if amount is None:
         LOG.warning(
             'Ignoring flavor extra spec %s=%s: the value must be a number that is not negative',
             key,
             value,
         )
         return
-    group.resources[name] = int(value)
+    group.resources[name] = amount
 
 
 def _read_trait(group: request_spec.RequestGroup, key: str, name: str, value: str | None) -> None:

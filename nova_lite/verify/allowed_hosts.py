@@ -39,24 +39,24 @@ TRANSLATED = {
         'emulate': 'COMPUTE_ADDRESS_SPACE_EMULATED',
     },
 }
-SWITCHES = {'hw:firmware_stateless': 'COMPUTE_SECURITY_STATELESS_FIRMWARE'}
-# (extra spec, values that switch it on, extra spec of its model, that of note, its trait,
-# the trait of any other)
+# (extra spec, values that switch it on, extra spec of its model, traits of models, another's trait)
 WITH_MODELS = (
     (
         'hw:tpm_version',
         tuple(TRANSLATED['hw:tpm_version']),
         'hw:tpm_model',
-        'tpm-crb',
-        'COMPUTE_SECURITY_TPM_CRB',
+        {'tpm-crb': 'COMPUTE_SECURITY_TPM_CRB'},
         'COMPUTE_SECURITY_TPM_TIS',
     ),
     (
         'hw:mem_encryption',
         TRUE,
         'hw:mem_encryption_model',
-        'amd-sev-es',
-        'HW_CPU_X86_AMD_SEV_ES',
+        {
+            'amd-sev-es': 'HW_CPU_X86_AMD_SEV_ES',
+            'amd-sev-snp': 'HW_CPU_X86_AMD_SEV_SNP',
+            'intel-tdx': 'HW_CPU_X86_INTEL_TDX',
+        },
         'HW_CPU_X86_AMD_SEV',
     ),
 )
@@ -87,12 +87,12 @@ def _translated(demand: Demand) -> Iterator[str]:
         value = said(demand, key)
         if value in traits:
             yield traits[value]
-    for key, trait in SWITCHES.items():
-        if _lower(demand, key) in TRUE:
-            yield trait
-    for key, values, model_key, model, its_own, other in WITH_MODELS:
+    for key, values, model_key, models, other in WITH_MODELS:
         if _lower(demand, key) in values:
-            yield its_own if said(demand, model_key) == model else other
+            yield models.get(said(demand, model_key), other)
+    is_stateless = str(demand.properties.get('hw_firmware_stateless')).strip().lower() in TRUE
+    if is_stateless and demand.properties.get('hw_firmware_type') == 'uefi':
+        yield 'COMPUTE_SECURITY_STATELESS_FIRMWARE'
 
 
 def demanded(demand: Demand) -> set[str]:

@@ -15,6 +15,7 @@ from nova_lite.api.policies import servers as rules
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.api import flavors
+from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci
 
@@ -79,15 +80,28 @@ def require_accelerators(flavor: Flavor) -> None:
         )
 
 
+def require_agreement(flavor: Flavor, boot_image: session.Json | None) -> None:
+    """Raise Invalid if the sound device or the encryption of disks is contradictory or unknown.
+
+    Nova checks this for new servers only; the scheduler checks it for the others.
+    """
+    guest = _asked(flavor, boot_image or {})
+    agreement.sound_model(guest)
+    agreement.ephemeral_encryption(guest)
+
+
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:
     """Return the constraints of a guest. Raise Invalid if flavor and image contradict."""
-    guest = constraints.Asked.of(
+    return constraints.of(_asked(flavor, image))
+
+
+def _asked(flavor: Flavor, image: session.Json) -> constraints.Asked:
+    return constraints.Asked.of(
         flavor,
         image.get('properties') or {},
         image_name=image.get('name') or '',
         image_id=image.get('id') or '',
     )
-    return constraints.of(guest)
 
 
 def _check_sizes(flavor: Flavor, boot_image: session.Json, boots_from_volume: bool) -> None:

@@ -49,17 +49,26 @@ class Asked:
             ports=ports,
         )
 
-    def spec(self, name: str) -> str | None:
-        """Return the flavor's `hw:NAME`, or None."""
-        return _text(self.specs.get(f'hw:{name}'))
+    def spec(self, name: str, namespace: str = 'hw') -> str | None:
+        """Return the flavor's `NAMESPACE:NAME`, or None."""
+        return _text(self.specs.get(f'{namespace}:{name}'))
 
-    def prop(self, name: str) -> str | None:
-        """Return the image's `hw_NAME`, or None."""
-        return _text(self.properties.get(f'hw_{name}'))
+    def prop(self, name: str, namespace: str = 'hw') -> str | None:
+        """Return the image's `NAMESPACE_NAME`, or None."""
+        return _text(self.properties.get(f'{namespace}_{name}'))
 
     def truths(self, name: str) -> tuple[bool | None, bool | None]:
         """Return whether flavor and image turn NAME on; None where one does not mention it."""
         return _truth(self.spec(name)), _truth(self.prop(name))
+
+
+def amount(value: object) -> int | None:
+    """Return the amount that an extra spec names, or None if it is no number or negative."""
+    try:
+        found = int(str(value))
+    except ValueError:
+        return None
+    return found if found >= 0 else None
 
 
 def _text(value: object) -> str | None:

@@ -2,6 +2,7 @@
 
 from oslo_utils import strutils
 
+from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import asked
 from nova_lite.lifecycle.guests import images
 from nova_lite.lifecycle.guests import refusals
@@ -57,7 +58,7 @@ def encryption(guest: asked.Asked) -> str | None:
         raise refusals.conflict(guest, 'mem_encryption', guest.spec('mem_encryption'), image)
     if not (flavor or image):
         return None
-    model = _model(guest)
+    model = model_of(guest)
     if guest.prop('firmware_type') != 'uefi':
         raise refusals.FlavorImageConflict(_without_firmware(guest, bool(flavor), bool(image)))
     machine = guest.prop('machine_type')
@@ -75,6 +76,12 @@ def encryption(guest: asked.Asked) -> str | None:
     return model
 
 
+def model_of(guest: asked.Asked) -> str:
+    """Return the model of the encryption, if there is one. Raise Invalid."""
+    found = agreement.word(guest, 'mem_encryption_model', 'memory encryption model', MODELS)
+    return found or SEV
+
+
 def _without_firmware(guest: asked.Asked, by_flavor: bool, by_image: bool) -> str:
     requesters = [
         text
@@ -88,17 +95,6 @@ def _without_firmware(guest: asked.Asked, by_flavor: bool, by_image: bool) -> st
         f'Memory encryption is requested by {" and ".join(requesters)} but the image metadata '
         "doesn't have the 'hw_firmware_type' property set to 'uefi'"
     )
-
-
-def _model(guest: asked.Asked) -> str:
-    flavor, image = guest.spec('mem_encryption_model') or None, guest.prop('mem_encryption_model')
-    if flavor is not None and flavor not in MODELS:
-        raise refusals.InvalidRequest(
-            f"Invalid memory encryption model '{flavor}'. Allowed values: {', '.join(MODELS)}."
-        )
-    if flavor and image and flavor != image:
-        raise refusals.conflict(guest, 'mem_encryption_model', flavor, image)
-    return flavor or image or SEV
 
 
 def node_sizes(guest: asked.Asked) -> list[int]:

@@ -246,8 +246,9 @@ def _virtual(specs: asked.Values) -> Iterator[Plain]:
     amounts: collections.Counter[str] = collections.Counter()
     for key, value in specs.items():
         named = _VIRTUAL.fullmatch(key)
-        if named and str(value).isdecimal():
-            amounts[named[1]] += int(value)
+        amount = asked.amount(value) if named else None
+        if named and amount:
+            amounts[named[1]] += amount
     for name, count in sorted(amounts.items()):
         if count:
             spec = {'kind': pci.MDEV, 'resource_class': name}

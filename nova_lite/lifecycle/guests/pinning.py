@@ -72,8 +72,9 @@ def _amounts(specs: asked.Values) -> dict[str, int]:
     found: dict[str, int] = {}
     for key, value in specs.items():
         match = _RESOURCES.fullmatch(key)
-        if match and str(value).isdecimal() and int(value):
-            found[match[2]] = found.get(match[2], 0) + int(value)
+        amount = asked.amount(value) if match else None
+        if match and amount:
+            found[match[2]] = found.get(match[2], 0) + amount
     return found
 
 

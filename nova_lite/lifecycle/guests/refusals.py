@@ -179,18 +179,26 @@ class FlavorImageLockedMemoryConflict(exception.Invalid):
 
 class FlavorImageConflict(exception.Invalid):
     msg = (
-        'Flavor%(flavor_name)s has hw:%(key)s extra spec explicitly set to %(flavor)s, '
-        'conflicting with image%(image_name)s which has hw_%(key)s%(kind)s explicitly set to '
-        '%(image)s%(end)s'
+        'Flavor%(flavor_name)s has %(namespace)s:%(key)s extra spec explicitly set to %(flavor)s, '
+        'conflicting with image%(image_name)s which has %(namespace)s_%(named)s%(kind)s explicitly '
+        'set to %(image)s%(end)s'
     )
 
 
-def conflict(guest: asked.Asked, key: str, flavor: object, image: object) -> FlavorImageConflict:
-    """Return the refusal of `hw:KEY` and `hw_KEY` with different values."""
+# Nova names this property of images so in the text.
+_NAMED = {'ephemeral_encryption': 'eph_encryption'}
+
+
+def conflict(
+    guest: asked.Asked, key: str, flavor: object, image: object, *, namespace: str = 'hw'
+) -> FlavorImageConflict:
+    """Return the refusal of `NAMESPACE:KEY` and `NAMESPACE_KEY` with different values."""
     is_named = key != 'virtio_packed_ring'
-    is_encryption = key.startswith('mem_encryption')
+    is_encryption = key.startswith('mem_encryption') or key in _NAMED
     return FlavorImageConflict(
         key=key,
+        named=_NAMED.get(key, key),
+        namespace=namespace,
         flavor=flavor,
         image=image,
         flavor_name=f' {guest.flavor_name}' if is_named else '',

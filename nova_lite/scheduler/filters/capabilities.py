@@ -4,6 +4,7 @@ import collections.abc
 import json
 import typing
 
+from nova_lite.lifecycle.guests import former_names
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import operators
 from nova_lite.scheduler import scheduling_request
@@ -82,13 +83,14 @@ class ImagePropertiesFilter(base.Filter):
     on_rebuild = True
 
     def rule(self, request: scheduling_request.Request) -> base.Refuse | None:
-        properties = request.image_properties
+        properties = former_names.replaced(request.image_properties)
         wanted = [
-            properties.get('hw_architecture') or self.options.image_properties_default_architecture,
-            properties.get('img_hv_type'),
-            properties.get('hw_vm_mode'),
+            properties.get(former_names.ARCHITECTURE)
+            or self.options.image_properties_default_architecture,
+            properties.get(former_names.HYPERVISOR),
+            properties.get(former_names.MODE),
         ]
-        version = properties.get('img_hv_requested_version')
+        version = properties.get(former_names.VERSION)
         address_bits = _number(properties.get('hw_maxphysaddr_bits'))
         if not any(wanted) and version is None and address_bits is None:
             return None
@@ -144,13 +146,12 @@ def _satisfies(version: int, predicate: str) -> bool:
 
 
 def _version(value: object) -> Version | None:
-    """Return (major, minor, micro) of '8.2.2' or of the number 8002002."""
+    """Return (major, minor, micro) of the text '8.2.2' or of the number 8002002."""
     parts = str(value).strip().split('.')
     if not all(part.isdecimal() for part in parts):
         return None
-    if len(parts) == 1 and int(parts[0]) >= 1000:
-        number = int(parts[0])
-        return number // 1_000_000, number // 1000 % 1000, number % 1000
+    if isinstance(value, int) and value >= 1000:
+        return value // 1_000_000, value // 1000 % 1000, value % 1000
     numbers = [int(part) for part in parts[:3]]
     return tuple(numbers + [0] * (3 - len(numbers)))
 

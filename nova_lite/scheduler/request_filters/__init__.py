@@ -52,7 +52,7 @@ def traits_of_guest(spec: request_spec.RequestSpec) -> set[str]:
     asked.root_required = []
     for request_filter in OF_GUEST:
         request_filter(asked, Deployment(options=None))
-    return {*asked.root_required, *features.of(spec, pinned=False).required}
+    return {*asked.root_required, *features.traits(features.asked(spec), pinned=False)[0]}
 
 
 def apply(spec: request_spec.RequestSpec, deployment: Deployment) -> list[tuple[str, str]]:

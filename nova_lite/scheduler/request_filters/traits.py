@@ -10,6 +10,8 @@ from oslo_log import log
 
 from nova_lite import exception
 from nova_lite import versions
+from nova_lite.lifecycle.guests import agreement
+from nova_lite.lifecycle.guests import former_names
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import features
 from nova_lite.scheduler.request_filters import base
@@ -55,7 +57,7 @@ def transform_image_metadata(
     """Require the buses, models and architecture that the image's properties name."""
     if not deployment.options.image_metadata_prefilter or spec.image is None:
         return None
-    properties = spec.image.properties
+    properties = former_names.replaced(spec.image.properties)
     names = [
         prefix + value.replace('-', '_').upper()
         for key, prefix in IMAGE_TRAITS.items()
@@ -78,7 +80,7 @@ def packed_virtqueue_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that offers packed virtqueues."""
-    if not features.is_requested(spec, 'virtio_packed_ring'):
+    if not any(features.asked(spec).truths('virtio_packed_ring')):
         return None
     return _require(spec, [os_traits.COMPUTE_NET_VIRTIO_PACKED])
 
@@ -96,18 +98,18 @@ def ephemeral_encryption_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that encrypts ephemeral disks in the requested format."""
-    if not features.is_requested(spec, 'ephemeral_encryption'):
+    is_encrypted, disk_format = agreement.ephemeral_encryption(features.asked(spec))
+    if not is_encrypted:
         return None
     names = ['COMPUTE_EPHEMERAL_ENCRYPTION']
-    wanted = features.requested(spec, 'ephemeral_encryption_format')
-    if wanted:
-        names.append(f'COMPUTE_EPHEMERAL_ENCRYPTION_{wanted.upper()}')
+    if disk_format:
+        names.append(f'COMPUTE_EPHEMERAL_ENCRYPTION_{disk_format.upper()}')
     return _require(spec, names)
 
 
 def virtio_sound_filter(spec: request_spec.RequestSpec, deployment: base.Deployment) -> str | None:
     """Require a host with virtio sound devices."""
-    if features.requested(spec, 'sound_model') != 'virtio':
+    if agreement.sound_model(features.asked(spec)) != 'virtio':
         return None
     return _require(spec, [os_traits.COMPUTE_SOUND_MODEL_VIRTIO])
 
@@ -116,7 +118,7 @@ def tpm_secret_security_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that keeps the secret of a virtual TPM as requested."""
-    if features.requested(spec, 'tpm_version') is None:
+    if not features.has_virtual_tpm(features.asked(spec)):
         return None
     security = spec.flavor.extra_specs.get('hw:tpm_secret_security') or TPM_SECURITY[0]
     if security not in TPM_SECURITY:

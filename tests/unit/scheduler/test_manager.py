@@ -48,6 +48,12 @@ class InterfaceTest(cloud.ManagerTestCase):
             exception.NoValidHost, caller.select_destinations, self.ctxt, spec, [uuid]
         )
         self.assertEqual('No valid host was found. No such host - x', error.message)
+        # Callers get the text of a refusal, too, whose class only this daemon knows.
+        spec = base.make_spec({'os:secure_boot': 'x'})
+        error = self.assertRaises(
+            exception.Invalid, caller.select_destinations, self.ctxt, spec, [uuid]
+        )
+        self.assertIn("Invalid secure boot policy 'x'.", error.message)
 
 
 class SelectionTest(cloud.ManagerTestCase):

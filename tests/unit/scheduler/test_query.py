@@ -52,9 +52,13 @@ TRAITS = (
     ({'hw:maxphysaddr_mode': 'emulate'}, {}, (('required', 'COMPUTE_ADDRESS_SPACE_EMULATED'),)),
     (
         {},
-        {'hw_firmware_stateless': 'true'},
+        {'hw_firmware_stateless': 'true', 'hw_firmware_type': 'uefi'},
         (('required', 'COMPUTE_SECURITY_STATELESS_FIRMWARE'),),
     ),
+    ({'hw:firmware_stateless': 'true'}, {'hw_firmware_type': 'uefi'}, ()),
+    ({}, {'hw_firmware_stateless': 'true'}, ()),
+    ({'hw:tpm_version': ''}, {}, ()),
+    ({}, {'hw_pmem': '4GB'}, ()),
 )
 
 # Extra specs, and the resources of all groups they lead to.
@@ -132,31 +136,64 @@ class QueryTest(base.SchedulerTestCase):
         self.assertIn(('resources', 'MEMORY_MB:512,VCPU:1'), self.pairs(sizes={'root_gb': 0}))
 
     def test_masks_of_cpus(self):
-        """Numbers beyond the flavor's CPUs do not count, however many; an image has no mask."""
-        for mask, pinned in (
-            ('0-1,^0,3', 2),
-            ('^0', 3),
-            ('2', 1),
-            ('1-99999999999', 3),
-            ('0-99999999999,^2-99999999999', 2),
-            ('8-9', 0),
-            ('3-1', 0),
-            ('-2', None),
-            ('abc', None),
-            ('1-x', None),
-            ('^', None),
-        ):
+        """A mask counts as the rules of guests read it, also that of realtime CPUs."""
+        for mask, pinned in (('0-1,^0,3', 2), ('^0', 3), ('2', 1), ('^1,0-2', 3), ('^0,0', 3)):
             mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': mask}
             with self.subTest(mask=mask):
-                if pinned is None:
-                    with self.assertRaises(exception.NoValidHost) as raised:
-                        self.pairs(mixed)
-                    self.assertIn('hw:cpu_dedicated_mask', raised.exception.message)
-                    continue
                 found = dict(self.pairs(mixed, sizes={'vcpus': 4}))['resources']
-                self.assertEqual(f'PCPU:{pinned}' if pinned else None, self.part(found, 'PCPU'))
-        image = {'hw_cpu_policy': 'mixed', 'hw_cpu_dedicated_mask': '0-99999999999'}
-        self.assertIn('PCPU:4', dict(self.pairs({}, image, sizes={'vcpus': 4}))['resources'])
+                self.assertEqual(f'PCPU:{pinned}', self.part(found, 'PCPU'))
+        for mask in ('0-99999999999', '8-9', '3-1', '-2', 'abc', '1-x', '^', ''):
+            mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': mask}
+            with self.subTest(mask=mask):
+                self.assertRaises(exception.Invalid, self.pairs, mixed, sizes={'vcpus': 4})
+        realtime = {'hw:cpu_realtime': 'yes', 'hw:cpu_realtime_mask': '^0'}
+        found = dict(self.pairs(realtime, {'hw_cpu_policy': 'mixed'}, sizes={'vcpus': 4}))
+        self.assertIn('PCPU:3,VCPU:1', found['resources'])
+
+    def test_named_classes_replace_sizes(self):
+        """In any group; PCPU and VCPU replace each other."""
+        for specs, expected in (
+            ({'resources:PCPU': '1'}, {'resources': 'DISK_GB:1,MEMORY_MB:512,PCPU:1'}),
+            (
+                {'resources1:PCPU': '1'},
+                {'resources': 'DISK_GB:1,MEMORY_MB:512', 'resources1': 'PCPU:1'},
+            ),
+            ({'resources:PCPU': '0'}, {'resources': 'DISK_GB:1,MEMORY_MB:512'}),
+            (
+                {'resources1:MEMORY_MB': '2', 'resources_a:VCPU': '3'},
+                {
+                    'resources': 'DISK_GB:1',
+                    'resources1': 'MEMORY_MB:2',
+                    'resources_a': 'VCPU:3',
+                },
+            ),
+            ({'resources:PCPU': 'x'}, {'resources': SIZES[1]}),
+            (
+                {'resources:CUSTOM_A': ' 1', 'resources:CUSTOM_B': '+2'},
+                {'resources': f'CUSTOM_A:1,CUSTOM_B:2,{SIZES[1]}'},
+            ),
+        ):
+            with self.subTest(specs=specs):
+                self.assertEqual(tuple(sorted(expected.items())), self.pairs(specs))
+
+    def test_refused_values(self):
+        """Values that no host has, and a flavor that contradicts its image: texts are nova's."""
+        for specs, properties, text in (
+            ({'hw:tpm_version': 'x'}, {}, "Invalid TPM version 'x'. Allowed values: 1.2, 2.0."),
+            ({'hw:tpm_version': '2.0', 'hw:tpm_model': 'x'}, {}, "Invalid TPM model 'x'."),
+            ({'hw:tpm_version': '1.2', 'hw:tpm_model': 'tpm-crb'}, {}, 'only valid with TPM'),
+            ({'hw:tpm_version': '2.0'}, {'hw_tpm_version': '1.2'}, 'hw_tpm_version explicitly'),
+            ({'os:secure_boot': 'Required'}, {}, "Invalid secure boot policy 'Required'."),
+            (
+                {'os:secure_boot': 'disabled'},
+                {'os_secure_boot': 'required'},
+                'has os:secure_boot extra spec explicitly set to disabled, conflicting',
+            ),
+            ({'hw:maxphysaddr_mode': 'x'}, {}, "Invalid Maxphyaddr mode 'x'."),
+        ):
+            with self.subTest(specs=specs):
+                refused = self.assertRaises(exception.Invalid, self.pairs, specs, properties)
+                self.assertIn(text, refused.message)
 
     @staticmethod
     def part(resources, name):

@@ -280,9 +280,17 @@ class TraitFiltersTest(RequestFilterTestCase):
             ('hw_vif_model', 'spapr-vlan', 'COMPUTE_NET_VIF_MODEL_SPAPR_VLAN'),
             ('hw_architecture', 'x86_64', 'HW_ARCH_X86_64'),
             ('hw_emulation_architecture', 'aarch64', 'COMPUTE_ARCH_AARCH64'),
+            ('hw_emulation_architecture', 'amd64', 'COMPUTE_ARCH_X86_64'),
+            ('architecture', 'i586', 'HW_ARCH_I686'),
+            ('hw_vif_model', 'VirtualE1000e', 'COMPUTE_NET_VIF_MODEL_E1000E'),
+            ('vmware_adaptertype', 'ide', 'COMPUTE_STORAGE_BUS_IDE'),
+            ('vmware_adaptertype', 'lsiLogic', 'COMPUTE_STORAGE_BUS_SCSI'),
         ):
             self.assertEqual([trait], self.added(function, image_properties={key: value}))
         self.assertEqual([], self.added(function, image=None))
+        both = {'vmware_adaptertype': 'ide', 'hw_disk_bus': 'virtio'}
+        expected = ['COMPUTE_STORAGE_BUS_VIRTIO']
+        self.assertEqual(expected, self.added(function, image_properties=both))
 
     def test_one_unknown_trait_of_an_image_drops_all(self):
         self.enable('image_metadata_prefilter')
@@ -301,6 +309,21 @@ class TraitFiltersTest(RequestFilterTestCase):
             traits.tpm_secret_security_filter,
             {'hw:tpm_version': '2.0', 'hw:tpm_secret_security': 'vault'},
         )
+
+    def test_contradictions(self):
+        for function, name, flavor, image, text in (
+            (traits.virtio_sound_filter, 'sound_model', 'ich9', 'virtio', 'hw:sound_model'),
+            (traits.virtio_sound_filter, 'sound_model', 'x', None, 'Invalid sound device model'),
+            (traits.ephemeral_encryption_filter, 'ephemeral_encryption', 'no', 'yes', 'set to no'),
+        ):
+            refused = self.assertRaises(
+                exception.Invalid,
+                self.added,
+                function,
+                {f'hw:{name}': flavor},
+                {f'hw_{name}': image} if image else {},
+            )
+            self.assertIn(text, refused.message)
 
     def test_remote_managed_ports(self):
         function = traits.remote_managed_ports_filter

@@ -104,8 +104,16 @@ class PlacingTest(testtools.TestCase):
                     'COMPUTE_SECURITY_TPM_TIS',
                 ),
                 (
-                    {'hw:tpm_version': '1.2', 'hw:tpm_model': 'tpm-crb'},
-                    'COMPUTE_SECURITY_TPM_1_2',
+                    {'hw:mem_encryption': '1', 'hw:mem_encryption_model': 'amd-sev-snp'},
+                    'HW_CPU_X86_AMD_SEV_SNP',
+                ),
+                (
+                    {'hw:mem_encryption': '1', 'hw:mem_encryption_model': 'intel-tdx'},
+                    'HW_CPU_X86_INTEL_TDX',
+                ),
+                (
+                    {'hw:tpm_version': '2.0', 'hw:tpm_model': 'tpm-crb'},
+                    'COMPUTE_SECURITY_TPM_2_0',
                     'COMPUTE_SECURITY_TPM_CRB',
                 ),
                 (
@@ -115,7 +123,6 @@ class PlacingTest(testtools.TestCase):
                 ({'os:secure_boot': 'required'}, 'COMPUTE_SECURITY_UEFI_SECURE_BOOT'),
                 ({'hw:maxphysaddr_mode': 'passthrough'}, 'COMPUTE_ADDRESS_SPACE_PASSTHROUGH'),
                 ({'hw:maxphysaddr_mode': 'emulate'}, 'COMPUTE_ADDRESS_SPACE_EMULATED'),
-                ({'hw:firmware_stateless': 'on'}, 'COMPUTE_SECURITY_STATELESS_FIRMWARE'),
             )
         ):
             spec = base.make_spec(words)
@@ -127,6 +134,21 @@ class PlacingTest(testtools.TestCase):
             self.plant(f'image{number}', host, properties=in_image)
         self.plant('plain', 'host0')
         self.assertEqual(['plain'], list(self.found()))
+
+    def test_stateless_firmware(self):
+        """Only an image asks for it, and only UEFI firmware can be without a state."""
+        trait = 'COMPUTE_SECURITY_STATELESS_FIRMWARE'
+        self.add_aggregate({f'trait:{trait}': 'required'}, 'a')
+        stateless = {'hw_firmware_stateless': 'on'}
+        for name, words, properties, is_needed in (
+            ('uefi', {}, {**stateless, 'hw_firmware_type': 'uefi'}, True),
+            ('bios', {}, stateless, False),
+            ('flavor', {'hw:firmware_stateless': 'on'}, {'hw_firmware_type': 'uefi'}, False),
+        ):
+            needed = query.build(base.make_spec(words, properties)).required_traits
+            self.assertEqual({trait} if is_needed else set(), needed, name)
+            self.plant(name, 'a', extra_specs=words, properties=properties)
+        self.assertEqual(['bios', 'flavor'], sorted(self.found()))
 
     def test_a_zone(self):
         self.add_aggregate({allowed_hosts.ZONE: 'az1'}, 'a')

@@ -47,6 +47,19 @@ class CreateTest(Case):
         self.refuse(400, "'hw_cpu_policy' is not permitted", flavorRef='shared')
         self.create()
 
+    def test_sound_and_encryption(self):
+        """Nova refuses contradictions for new servers, and fails with 500 for unknown words."""
+        self.images.add(OWN, properties={'hw_sound_model': 'virtio'})
+        self.flavor('sound', **{'hw:sound_model': 'ich9'})
+        self.refuse(400, 'has hw:sound_model extra spec explicitly set to ich9', flavorRef='sound')
+        self.images.add(OWN, properties={'hw_ephemeral_encryption': 'true'})
+        self.flavor('plain', **{'hw:ephemeral_encryption': 'no'})
+        text = 'which has hw_eph_encryption property explicitly set to True'
+        self.refuse(400, text, flavorRef='plain')
+        self.flavor('odd', **{'hw:ephemeral_encryption_format': 'x'})
+        self.refuse(400, "Invalid ephemeral encryption format 'x'", flavorRef='odd')
+        self.create()
+
     def test_volume_of_an_image(self):
         self.flavor('encrypted', **{'hw:mem_encryption': 'true'})
         device = {'uuid': OWN, 'source_type': 'image', 'destination_type': 'volume'}
