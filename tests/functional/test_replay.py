@@ -98,27 +98,29 @@ class ReplayTest(testtools.TestCase):
         self.assertEqual(sum(len(run['series']) for run in found['runs']), len(lines) - 1)
 
     def test_continued(self):
-        """An interrupted study continues to the results of one that was not."""
+        """A study that is interrupted, and once killed, continues to the results of a whole one."""
         whole = self.study('whole')
         directory, looks = self.directory('parts'), []
-        plan = self.plan()
 
         def is_interrupted():
             looks.append(None)
-            return len(looks) % 24 == 0
+            if len(looks) == 90:
+                raise KeyboardInterrupt
+            return len(looks) % 30 == 0
 
-        study = studies.Study(directory, plan, is_interrupted=is_interrupted)
-        plans.create(directory, study.plan)
-        interrupts = 0
-        while True:
-            try:
-                found = study.run()
-                break
-            except studies.Interrupted:
-                interrupts += 1
+        plans.create(directory, studies.Study(directory, self.plan()).plan)
+        ends = []
+        found = None
+        while found is None:
             plan, progress = plans.load(directory)
             study = studies.Study(directory, plan, progress=progress, is_interrupted=is_interrupted)
-        self.assertEqual((5, 2 * COUNT), (interrupts, len(looks)))
+            try:
+                found = study.run()
+            except (studies.Interrupted, KeyboardInterrupt) as end:
+                ends.append(type(end))
+        # The run that was killed begins again.
+        self.assertEqual((5, 2 * COUNT + 30), (len(ends), len(looks)))
+        self.assertEqual([2], [at for at, end in enumerate(ends) if end is KeyboardInterrupt])
         self.assertEqual(whole, self.timeless(found))
 
     def test_boots(self):

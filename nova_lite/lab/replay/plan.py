@@ -1,6 +1,7 @@
 """The plan of a study, as its directory keeps it."""
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import json
 import os
@@ -201,6 +202,20 @@ def create(directory: str, plan: Plan) -> None:
         raise Exists(directory=directory)
     os.makedirs(directory, exist_ok=True)
     write(os.path.join(directory, FILE), dataclasses.asdict(plan))
+    # A study that is killed can be continued from its beginning.
+    keep(directory, [])
+
+
+def keep(
+    directory: str,
+    finished: Sequence[dict[str, typing.Any]],
+    current: dict[str, typing.Any] | None = None,
+) -> None:
+    """Keep the progress of a study. finished: results of its finished runs
+
+    current: state of the run that is interrupted, None if that run has to begin again
+    """
+    write(os.path.join(directory, PROGRESS), {'finished': finished, 'current': current})
 
 
 def load(directory: str) -> tuple[Plan, dict[str, typing.Any]]:

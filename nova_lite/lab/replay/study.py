@@ -77,11 +77,18 @@ class Study:
         if self.plan.boots:
             for setting in left:
                 self._finished.append(self._boot(setting))
+                plans.keep(self._directory, self._finished)
         else:
+            if self._current is None:
+                # Placement of a study that was killed has the claims of its last run.
+                self._remove_cloud()
             with cluster.started(self._wanted) as cloud:
+                # From here on, the claims in placement are no longer those of the kept state.
+                plans.keep(self._directory, self._finished)
                 for setting in left:
                     self._finished.append(self._run(cloud, setting))
                     self._current = None
+                    plans.keep(self._directory, self._finished)
         found = results.of(
             self.plan.describe(self._trace, self._flavors, self._wanted), self._finished
         )
@@ -185,8 +192,7 @@ class Study:
 
     def _keep(self, progress: stream.Progress, current: Json | None) -> None:
         """Keep an interrupted study. current: of the run, None if the run has to begin again"""
-        path = os.path.join(self._directory, plans.PROGRESS)
-        plans.write(path, {'finished': self._finished, 'current': current})
+        plans.keep(self._directory, self._finished, current)
         again = '' if current else ' It begins the run again.'
         print(
             f'Interrupted after {progress.done} of {self._trace.count} arrivals.\n'
