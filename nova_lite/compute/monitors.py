@@ -6,10 +6,14 @@ The names of metrics are those of nova. Source: reference/nova/cells-and-rpc 6.
 from collections.abc import Iterable
 
 from oslo_config import cfg
+from oslo_log import log
 
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.virt import driver as protocol
 from nova_lite.virt import model
+
+LOG = log.getLogger(__name__)
 
 # The driver whose diagnostics simulated guests have.
 SOURCE = 'libvirt.LibvirtDriver'
@@ -27,13 +31,21 @@ class Monitors:
     def metrics(self, nodes: Iterable[str]) -> dict[str, list[model.Json]]:
         """Return {node: [{name, value, timestamp, source}, ...]} of the nodes that are up.
 
+        A node that cannot be measured is left out.
+
         Times are nanoseconds since the boot of the node, of all CPUs together. Names that end with
         `.percent` have shares from 0 to 1 of the time since the last call, or since the boot.
         """
         if not self._conf.compute_monitors:
             return {}
-        up = self._driver.up_nodes()
-        return {node: self._of_node(node) for node in nodes if node in up}
+        up, found = self._driver.up_nodes(), {}
+        for node in nodes:
+            if node in up:
+                try:
+                    found[node] = self._of_node(node)
+                except exception.NovaLiteError as error:
+                    LOG.warning('Cannot measure node %s: %s. Reporting it without.', node, error)
+        return found
 
     def _of_node(self, node: str) -> list[model.Json]:
         found = self._driver.get_host_cpu_stats(node)

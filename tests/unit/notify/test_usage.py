@@ -3,6 +3,7 @@
 import testtools
 
 from nova_lite import context
+from nova_lite import exception
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import copies
 from nova_lite.db.cell import instances
@@ -124,6 +125,18 @@ class MetricsTest(UsageTestCase):
             each['nova_object.data']['name']: each['nova_object.data']['value']
             for each in data['metrics']
         }['cpu.percent']
+
+    def test_a_node_that_cannot_be_measured_is_reported(self):
+        error = exception.DiskFull(service='the hypervisor', reason='test')
+
+        def measure(node, measured=self.cell.driver.get_host_cpu_stats):
+            if node == HOST:
+                raise error
+            return measured(node)
+
+        self.cell.driver.get_host_cpu_stats = measure
+        self.assertEqual(['nova-compute:host-2'], [*self.report()])
+        self.assertEqual({}, self.recorded())
 
     def test_without_monitors_there_are_none(self):
         """The metrics of a compute that had monitors before its restart do not stay."""
