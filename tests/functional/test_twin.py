@@ -246,7 +246,7 @@ class TwinTest(Base):
         self.verify(self.cloud)
 
 
-@sample.in_turns(4)
+@sample.in_turns(8)
 class PinnedTwinTest(Base):
     """Pinned CPUs, NUMA nodes, devices, further resources and hosts of projects."""
 
