@@ -39,15 +39,16 @@ class Kernel:
         self._chooser = choosers.CHOOSERS[chooser](self.stream('schedule'))
         self._limit_us = None if limit_s is None else round(limit_s * 10**6)
         self._leapt_us = 0
-        # Points are counted down from the number granted to the running thread.
-        self._points, self._granted, self._left = 0, 1, 1
+        # Points are counted down from the number granted to the running thread. Locks do so
+        # themselves while there are no hooks.
+        self._points, self._granted, self.left = 0, 1, 1
         self._still = 0
         self._masked = 0
         self._ready = []
         self._timers = []
         self._timer_number = 0
         self._conditions = []
-        self._hooks = []
+        self.hooks = []
         self.threads = []
         self.journal = journal.Journal()
         self.switches = 0
@@ -82,7 +83,7 @@ class Kernel:
         for thread in self.threads:
             if not thread.stopped():
                 self._chooser.started(thread)
-        self._leapt_us, self._points, self._granted, self._left = self.now_us(), 0, 1, 1
+        self._leapt_us, self._points, self._granted, self.left = self.now_us(), 0, 1, 1
         self._began_us = self._leapt_us
         self._limit_us = None if limit_s is None else self._began_us + round(limit_s * 10**6)
         self.switches = self._trace = 0
@@ -91,12 +92,12 @@ class Kernel:
 
     def points(self):
         """Return how many scheduling points have passed."""
-        return self._points + self._granted - self._left
+        return self._points + self._granted - self.left
 
     def now_us(self):
         """Return the true virtual time in microseconds since the start."""
         # As `points`, which is not called: this is asked several times between two points.
-        return self._leapt_us + (self._points + self._granted - self._left) * POINT_US
+        return self._leapt_us + (self._points + self._granted - self.left) * POINT_US
 
     def time(self):
         """Return the true virtual time in seconds since the start."""
@@ -144,10 +145,10 @@ class Kernel:
         """Switch to another thread if the chooser wants it; log a line when there is `detail`."""
         if detail is not None:
             self.log(what, detail)
-        if self._hooks:
+        if self.hooks:
             self._run_hooks(what, detail)
-        self._left -= 1
-        if self._left <= 0:
+        self.left -= 1
+        if self.left <= 0:
             self._turn()
 
     def at_points(self, function):
@@ -156,8 +157,8 @@ class Kernel:
         It may kill and freeze processes, also the one it runs in. It must not block, and its
         own scheduling points have no effect. Return a function that ends it.
         """
-        self._hooks.append(function)
-        return lambda: self._hooks.remove(function)
+        self.hooks.append(function)
+        return lambda: self.hooks.remove(function)
 
     def at_point(self, number, function):
         """Call `function()` once, at scheduling point `number` or the first one after it."""
@@ -177,7 +178,7 @@ class Kernel:
         # As `masked`, without its generator: this is done at each point.
         self._masked += 1
         try:
-            for hook in list(self._hooks):
+            for hook in list(self.hooks):
                 hook(number, what, detail)
         finally:
             self._masked -= 1
@@ -195,8 +196,8 @@ class Kernel:
     def _turn(self):
         if self._masked:
             # Time goes on, but no other thread runs.
-            self._points += self._granted - self._left
-            self._granted = self._left = 1
+            self._points += self._granted - self.left
+            self._granted = self.left = 1
             return
         self._switch()
 
@@ -213,10 +214,10 @@ class Kernel:
 
     def _pick(self):
         """Return the thread that runs next; leap to the next deadline when none is ready."""
-        passed = self._granted - self._left
+        passed = self._granted - self.left
         self._points += passed
         self._still += passed
-        self._granted = self._left = 0
+        self._granted = self.left = 0
         self.progress[0] += 1
         if self._still > MOST_POINTS_PER_STEP:
             self.fail('busy loop: %d points while others wait' % self._still + self._stacks())
@@ -233,7 +234,7 @@ class Kernel:
         if self._limit_us is not None and self.now_us() > self._limit_us:
             self.fail('not ended after %d s' % self.elapsed_s() + self._stacks())
         chosen, self._granted = self._chooser.next(self._ready, self.running, self._points)
-        self._left = self._granted
+        self.left = self._granted
         if chosen is not self.running:
             self.switches += 1
             self._trace = (self._trace * 1_000_003 + chosen.number) & MIX
@@ -270,7 +271,7 @@ class Kernel:
         self.unready(thread)
         thread.waits_for = what
         # A wait is a point, too: time passes.
-        self._left -= 1
+        self.left -= 1
         self._switch()
         return thread.woken
 
@@ -323,9 +324,9 @@ class Kernel:
 
     def ask_soon(self):
         """Ask the chooser at the next point."""
-        if self._left > 1:
-            self._granted -= self._left - 1
-            self._left = 1
+        if self.left > 1:
+            self._granted -= self.left - 1
+            self.left = 1
 
     def unready(self, thread):
         """Take a thread from those that may run; return whether it was among them."""
@@ -389,6 +390,6 @@ class Kernel:
             self.wake(joiner)
         for values in thread.locals:
             values.pop(thread, None)
-        self._left -= 1
+        self.left -= 1
         # The greenlet ends and the hub switches to the one chosen.
         self.running = self._pick()

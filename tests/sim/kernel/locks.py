@@ -18,6 +18,13 @@ def deadline_in(kernel, timeout):
     return kernel.here.deadline_us(timeout)
 
 
+def _require_sense(blocking, timeout):
+    if not blocking:
+        raise ValueError("can't specify a timeout for a non-blocking call")
+    if timeout < 0:
+        raise ValueError('timeout value must be a non-negative number')
+
+
 class Lock:
     """`_thread.lock`: whoever may release it."""
 
@@ -40,18 +47,25 @@ class Lock:
 
     def acquire(self, blocking=True, timeout=-1):
         """Return whether the lock was acquired."""
-        if not blocking and timeout != -1:
-            raise ValueError("can't specify a timeout for a non-blocking call")
-        if timeout < 0 and timeout != -1:
-            raise ValueError('timeout value must be a non-negative number')
+        if timeout != -1:
+            _require_sense(blocking, timeout)
         kernel = core.active
         if not self._quiet:
-            kernel.point('acquire')
+            # As `kernel.point('acquire')`, which is called where it does more than count: most
+            # points are those of locks.
+            if kernel.left > 1 and not kernel.hooks:
+                kernel.left -= 1
+            else:
+                kernel.point('acquire')
         me = kernel.running
-        if self._take(me):
+        if self._holder is None:
+            self._holder, self._count = me, 1
+            me.home.held[self] = None
             return True
-        if not blocking:
-            return False
+        return self._take(me) or (blocking and self._wait(me, timeout))
+
+    def _wait(self, me, timeout):
+        kernel = core.active
         deadline = deadline_in(kernel, timeout)
         while True:
             self._waiters.append(me)
@@ -65,11 +79,12 @@ class Lock:
     def _take(self, me):
         if self._holder is not None:
             return False
-        self._holder = me
+        self._holder, self._count = me, 1
         me.home.held[self] = None
         return True
 
-    def release(self):
+    # The arguments are those of `__exit__`.
+    def release(self, _kind=None, _error=None, _traceback=None):
         """Release the lock."""
         if self._holder is None:
             raise RuntimeError('release unlocked lock')
@@ -84,7 +99,10 @@ class Lock:
             for thread in waiters:
                 kernel.wake(thread)
         if not self._quiet:
-            kernel.point('release')
+            if kernel.left > 1 and not kernel.hooks:
+                kernel.left -= 1
+            else:
+                kernel.point('release')
 
     def abandon(self, _process):
         """Release the lock of a thread of a process that was killed."""
@@ -98,11 +116,8 @@ class Lock:
     def _at_fork_reinit(self):
         self._reset(self._quiet)
 
-    __enter__ = acquire
+    __enter__, __exit__ = acquire, release
     acquire_lock, release_lock, locked_lock = acquire, release, locked
-
-    def __exit__(self, *_error):
-        self.release()
 
 
 class RLock(Lock):
@@ -114,24 +129,16 @@ class RLock(Lock):
         if self._holder is me:
             self._count += 1
             return True
-        if self._holder is not None:
-            return False
-        self._holder = me
-        self._count = 1
-        me.home.held[self] = None
-        return True
+        return super()._take(me)
 
-    def release(self):
+    def release(self, _kind=None, _error=None, _traceback=None):
         if self._holder is not core.active.running:
             raise RuntimeError('cannot release un-acquired lock')
         self._count -= 1
         if not self._count:
             self._free()
 
-    __enter__ = Lock.acquire
-
-    def __exit__(self, *_error):
-        self.release()
+    __exit__ = release
 
     def _is_owned(self):
         return self._holder is core.active.running
@@ -172,17 +179,14 @@ class StaticLock(Lock):
     def acquire(self, blocking=True, timeout=-1):
         return self._mine().acquire(blocking, timeout)
 
-    def release(self):
+    def release(self, _kind=None, _error=None, _traceback=None):
         self._mine().release()
 
     def locked(self):
         return self._mine().locked()
 
-    __enter__ = acquire
+    __enter__, __exit__ = acquire, release
     acquire_lock, release_lock, locked_lock = acquire, release, locked
-
-    def __exit__(self, *_error):
-        self.release()
 
     def __getattr__(self, name):
         """Offer what `kind` has for conditions."""

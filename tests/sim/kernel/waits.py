@@ -24,10 +24,10 @@ class Condition:
         self._waiters = []
 
     def __enter__(self):
-        return self._lock.__enter__()
+        return self.acquire()
 
-    def __exit__(self, *error):
-        return self._lock.__exit__(*error)
+    def __exit__(self, *_error):
+        self.release()
 
     def _at_fork_reinit(self):
         self._lock._at_fork_reinit()
