@@ -88,4 +88,4 @@ def prepare_sqlite(dbapi_connection: sqlite3.Connection) -> None:
 def _text_after(seconds: float) -> str:
     """Return the instant in `seconds` as SQLAlchemy stores it."""
     at = runtime.database_now() + datetime.timedelta(seconds=seconds)
-    return at.strftime('%Y-%m-%d %H:%M:%S.%f')
+    return at.replace(tzinfo=None).isoformat(' ', 'microseconds')
