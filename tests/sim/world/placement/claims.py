@@ -59,6 +59,16 @@ def replace_all(found, request):
     return _write(found, request.read())
 
 
+def delete(found, request):
+    """Delete all allocations of a consumer, and the consumer."""
+    consumer = request.parts[1]
+    if not found.rows(HELD, consumer):
+        raise tables.LeftToReal
+    with found.writing():
+        found.execute('DELETE FROM allocations WHERE consumer_id = ?', consumer)
+        found.execute('DELETE FROM consumers WHERE uuid = ?', consumer)
+
+
 def _write(found, entries):
     if not entries or not all(_is_plain(entry) for entry in entries.values()):
         raise tables.LeftToReal

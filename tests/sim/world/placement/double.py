@@ -28,6 +28,7 @@ KINDS = {
     ('GET', 'allocations', 2, ''): reads.holding,
     ('PUT', 'allocations', 2, ''): claims.replace,
     ('POST', 'allocations', 1, ''): claims.replace_all,
+    ('DELETE', 'allocations', 2, ''): claims.delete,
     ('GET', 'usages', 1, ''): reads.project_usages,
     ('GET', 'resource_providers', 1, ''): reads.providers,
     ('GET', 'resource_providers', 2, ''): reads.provider,
