@@ -1,6 +1,7 @@
-"""Results of libraries that are equal for each request or message of a history, kept.
+"""Code of libraries that histories execute often, replaced by shorter code with the same results.
 
-None of it is a scheduling point, so that schedules stay the same.
+Most results are equal for each request or message of a history, and are kept. The locks of metrics
+were scheduling points, a sixth of all. They are left out: nothing else runs during an addition.
 """
 
 from collections import abc
@@ -10,6 +11,7 @@ import inspect
 from keystoneauth1 import _utils as keystoneauth_utils
 from oslo_middleware import base
 from oslo_policy import policy
+from prometheus_client import values as metric_values
 from requests import utils as requests_utils
 import sqlalchemy as sa
 
@@ -37,7 +39,12 @@ def install():
     replace(keystoneauth_utils, 'parse_isotime', functools.lru_cache(TIMES))
     # Mappings are all that is sent. A Protocol is looked through for each parameter.
     replace(requests_utils, '_SupportsItems', lambda _former: abc.Mapping)
+    replace(metric_values.MutexValue, 'inc', lambda _former: _add)
     replace(sa.Connection, '_execute_clauseelement', statements.planned)
+
+
+def _add(value, amount):
+    value._value += amount
 
 
 def _remembered(original):

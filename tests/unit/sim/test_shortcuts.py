@@ -2,6 +2,7 @@
 
 import types
 
+import prometheus_client
 import testtools
 
 from tests.sim.world import shortcuts
@@ -17,3 +18,13 @@ class ReplaceTest(testtools.TestCase):
         library = types.SimpleNamespace()
         self.assertRaises(AttributeError, shortcuts.replace, library, 'length', lambda _: 4)
         self.assertFalse(hasattr(library, 'length'))
+
+
+class MetricsTest(testtools.TestCase):
+    def test_values_without_locks(self):
+        original = prometheus_client.values.MutexValue.inc
+        counted = [prometheus_client.values.MutexValue('', '', '', (), (), '') for _ in range(2)]
+        for add, value in zip((original, shortcuts._add), counted, strict=True):
+            add(value, 2)
+            add(value, 0.5)
+        self.assertEqual([2.5, 2.5], [value.get() for value in counted])
