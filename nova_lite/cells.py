@@ -140,6 +140,27 @@ class Cell:
         return f'<Cell {self.name} {self.uuid}>'
 
 
+class Clients(typing.Generic[T]):
+    """Clients on the buses of cells, one for each cell.
+
+    A new client for each call would cost more than the call: oslo.config forgets the values that it
+    has read whenever a client registers its options.
+
+    make: function that returns the client of a Cell
+    """
+
+    def __init__(self, make: Callable[[Cell], T]) -> None:
+        self._make = make
+        self._known: dict[str, tuple[Cell, T]] = {}
+
+    def of(self, cell: Cell) -> T:
+        """Return the client of a cell. A cell that was changed is another object."""
+        known = self._known.get(cell.uuid)
+        if known is None or known[0] is not cell:
+            known = self._known[cell.uuid] = (cell, self._make(cell))
+        return known[1]
+
+
 class Unreachable:
     """The result of `scatter` for a cell that did not answer; `error` has the reason."""
 

@@ -64,15 +64,11 @@ class App:
         self.waiters = waiting.Waiters(conf.api)
         self.request_log = request_log.of(conf)
         self.undeclared: collections.deque[tuple[str, int]] = collections.deque(maxlen=100)
-        self._make_compute = compute or _compute_client
-        self._compute: dict[str, tuple[deployment.Cell, compute_rpc.ComputeAPI]] = {}
+        self._compute = deployment.Clients(compute or _compute_client)
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """Return the ComputeAPI client on a cell's bus."""
-        known = self._compute.get(cell.uuid)
-        if known is None or known[0] is not cell:
-            known = self._compute[cell.uuid] = (cell, self._make_compute(cell))
-        return known[1]
+        return self._compute.of(cell)
 
 
 def _compute_client(cell: deployment.Cell) -> compute_rpc.ComputeAPI:

@@ -47,15 +47,19 @@ class World:
         self.engine: engine.Engine | None = None
         self.builds = build_writes.JoinedWrites(api_db)
         self.selections = joined_selections.JoinedSelections(scheduler)
+        self._compute = deployment.Clients(
+            lambda cell: compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
+        )
+        self._conductor = deployment.Clients(lambda cell: conductor_rpc.ConductorAPI(cell.bus))
         self.casts = joined_casts.JoinedCasts(lambda cell: self.compute(cell))
 
     def compute(self, cell: deployment.Cell) -> compute_rpc.ComputeAPI:
         """Return a client of the computes of a cell."""
-        return compute_rpc.ComputeAPI(cell.bus, cell.oldest_compute)
+        return self._compute.of(cell)
 
     def conductor(self, cell: deployment.Cell) -> conductor_rpc.ConductorAPI:
         """Return a client of a cell's conductor."""
-        return conductor_rpc.ConductorAPI(cell.bus)
+        return self._conductor.of(cell)
 
     def wake(self, uuid: str) -> None:
         """Wake a parked saga. It would otherwise continue at its next alarm."""

@@ -1,5 +1,7 @@
 """Reads from all cells: one that hangs delays a read by the timeout at most."""
 
+import types
+
 import fixtures
 from oslo_db import exception as db_exception
 import sqlalchemy as sa
@@ -163,3 +165,18 @@ class TestScatter(testtools.TestCase):
         found = self.ask()
         self.assertEqual(('here', 'here'), (found['cell0'], found['cell1']))
         self.assertIsInstance(found['cell2'], cells.Unreachable)
+
+
+class ClientsTest(testtools.TestCase):
+    def test_one_client_for_each_cell(self):
+        def cell(uuid):
+            return types.SimpleNamespace(uuid=uuid)
+
+        made = []
+        clients = cells.Clients(lambda cell: made.append(cell) or f'client {len(made)}')
+        first, second, changed = cell('first'), cell('second'), cell('first')
+        self.assertEqual('client 1', clients.of(first))
+        self.assertEqual('client 2', clients.of(second))
+        self.assertEqual('client 1', clients.of(first))
+        self.assertEqual('client 3', clients.of(changed))
+        self.assertEqual([first, second, changed], made)
