@@ -1,16 +1,16 @@
 """Statements that are executed again and again, by the plan of their first execution.
 
 SQLAlchemy makes a context, a compiled form and a result for each execution, which takes several
-times as long as SQLite takes. A plan has what is the same in each execution of one statement object
-with parameters of the same names: the SQL, the conversions and the columns. What the database and
-the scheduler see is the same with and without plans.
+times as long as SQLite takes. A plan has what is the same in each execution of statements that have
+the same cache key, with parameters of the same names: the SQL, the conversions and the columns.
+What the database and the scheduler see is the same with and without plans.
 """
 
 from sqlalchemy import engine
 
 from nova_lite.dialects import sqlite
 
-_PLANS = 'tests_sim_plans'
+_KNOWN = 'tests_sim_plans'
 _NOTHING = {}
 
 
@@ -59,8 +59,9 @@ class Context:
 
 
 class Plan:
-    """A way to execute a statement. result: of its first execution; given: its parameters
+    """A way to execute statements with one cache key.
 
+    result: of the first execution; given: its parameters
     is_right: whether it makes the SQL of that execution
     """
 
@@ -75,24 +76,44 @@ class Plan:
         if context.isinsert:
             self.key = compiled._inserted_primary_key_from_lastrowid_getter
         self._defaults = [*_defaults(compiled)]
-        parts = {name: part for name, *part in _parts(context, given)}
+        # (place among the bound values of a statement, or None; the value without a place)
+        self._slots = []
+        # {its name in the SQL: (name of the given one or None, slot, converter, whether a list)}
+        parts = {
+            name: (key, self._slot(place, constant), convert, is_list)
+            for name, key, place, constant, convert, is_list in _parts(context, given)
+        }
         order = compiled._pre_expanded_positiontup or compiled.positiontup
         self._parts = [parts[name] for name in order]
-        # The SQL between lists, and the names of these lists.
+        # The SQL between lists, and what these lists are.
         pieces = compiled._post_compile_pattern.split(
             compiled._pre_expanded_string or compiled.string
         )
         self._pieces, lists = pieces[::3], [parts[name] for name in pieces[1::3]]
-        self._lists = [name for name, *_ in lists]
-        # A list that is no parameter; there is one at most.
-        self._constant = next((constant for name, constant, *_ in lists if name is None), None)
+        self._lists = [(name, slot) for name, slot, *_ in lists]
         self._known = {}
-        is_plain = not any(pieces[2::3]) and self._lists.count(None) < 2
-        self.is_right = is_plain and self.suits(given) and self.sql(given) == context.statement
+        constants = self.constants(context.extracted_parameters)
+        self.is_right = (
+            not any(pieces[2::3])
+            and self.suits(given, constants)
+            and self.sql(given, constants) == context.statement
+        )
 
-    def sql(self, given):
+    def _slot(self, place, constant):
+        self._slots.append((place, constant))
+        return len(self._slots) - 1
+
+    def constants(self, bound):
+        """Return the constants of a statement. bound: the parameters that its cache key lists"""
+        return [value if place is None else bound[place].value for place, value in self._slots]
+
+    def sql(self, given, constants):
         """Return the SQL. Lists have their lengths in it."""
-        lengths = tuple([len(self._list(given, name)) for name in self._lists])
+        if not self._lists:
+            return self._pieces[0]
+        lengths = tuple(
+            [len(given[name] if name else constants[slot]) for name, slot in self._lists]
+        )
         found = self._known.get(lengths)
         if found is None:
             found = self._pieces[0]
@@ -101,7 +122,7 @@ class Plan:
             self._known[lengths] = found
         return found
 
-    def values(self, given, context):
+    def values(self, given, constants, context):
         """Return what is sent with the SQL, and all parameters by their names."""
         if self._defaults:
             given = dict(given)
@@ -110,23 +131,21 @@ class Plan:
                 if value is not None:
                     given[name] = value
         found = []
-        for name, constant, convert, is_list in self._parts:
-            value = constant if name is None else given[name]
+        for name, slot, convert, is_list in self._parts:
+            value = constants[slot] if name is None else given[name]
             if is_list:
                 found += value if convert is None else map(convert, value)
             else:
                 found.append(value if convert is None else convert(value))
         return tuple(found), given
 
-    def suits(self, given):
+    def suits(self, given, constants):
         """Return whether all lists have the usual form: that of an empty one is another."""
-        return all(
-            type(found) is list and found
-            for found in [self._list(given, name) for name in self._lists]
-        )
-
-    def _list(self, given, name):
-        return self._constant if name is None else given[name]
+        for name, slot in self._lists:
+            found = given[name] if name else constants[slot]
+            if type(found) is not list or not found:
+                return False
+        return True
 
 
 def _defaults(compiled):
@@ -151,7 +170,8 @@ def _is_simple(default):
 def _parts(context, given):
     """Yield what is known of each parameter.
 
-    (its name in the SQL, that of the given one or None, constant, converter, whether it is a list)
+    (its name in the SQL, that of the given one or None, its place among the bound values of the
+    statement or None, constant, converter, whether it is a list)
     """
     compiled = context.compiled
     names = {name: parameter for parameter, name in compiled.bind_names.items()}
@@ -159,18 +179,32 @@ def _parts(context, given):
     constants = compiled.construct_params(
         given, extracted_parameters=context.extracted_parameters, escape_names=False, _check=False
     )
+    matches = compiled._cache_key_bind_match[0]
+    places = {
+        parameter: place
+        for place, bound in enumerate(compiled.cache_key.bindparams)
+        for parameter in matches[bound]
+    }
     for name, parameter in names.items():
         key = next((each for each in (parameter.key, name) if each in given or each in made), None)
         is_list = parameter in compiled.post_compile_params
-        yield name, key, constants[name], compiled._bind_processors.get(name), is_list
+        place, convert = places.get(parameter), compiled._bind_processors.get(name)
+        yield name, key, place, constants[name], convert, is_list
 
 
-class Plans:
-    """The plans of one statement. A copy of the statement has the attribute, too, and not these."""
+class Known:
+    """The plans of one statement, with its constants, by the names of parameters.
+
+    A copy of the statement has the attribute, too, and not these.
+    """
 
     def __init__(self, statement):
         self.statement = statement
-        self.known = {}
+        self.plans = {}
+
+
+# {(cache key of statements, names of parameters): Plan, or None where there can be none}
+_SHARED = {}
 
 
 def _plan(result, given):
@@ -178,6 +212,8 @@ def _plan(result, given):
     context = getattr(result, 'context', None)
     compiled = getattr(context, 'compiled', None)
     if compiled is None or not (context.is_crud or result.returns_rows):
+        return None
+    if compiled.cache_key is None or context.extracted_parameters is None:
         return None
     if context.executemany or compiled.literal_execute_params or compiled.escaped_bind_names:
         return None
@@ -207,28 +243,45 @@ def planned(original):
         ):
             return original(connection, statement, parameters, options)
         given = parameters[0] if parameters else _NOTHING
-        plans = statement.__dict__.get(_PLANS)
-        if plans is None or plans.statement is not statement:
-            plans = statement.__dict__[_PLANS] = Plans(statement)
+        known = statement.__dict__.get(_KNOWN)
+        if known is None or known.statement is not statement:
+            known = statement.__dict__[_KNOWN] = Known(statement)
         shape = tuple(given)
-        plan = plans.known.get(shape, False)
-        if plan and plan.suits(given):
-            return _executed(connection, plan, given)
+        found = known.plans.get(shape)
+        key = None
+        if found is None:
+            # SQLAlchemy needs the key, too, and keeps it.
+            key = statement._generate_cache_key()
+            found = known.plans[shape] = _shared(key, shape)
+        if found and found[0].suits(given, found[1]):
+            return _executed(connection, *found, given)
         result = original(connection, statement, parameters, options)
-        if plan is False:
-            plans.known[shape] = _plan(result, given)
+        if key is not None and (key.key, shape) not in _SHARED:
+            _SHARED[key.key, shape] = _plan(result, given)
+            known.plans[shape] = _shared(key, shape)
         return result
 
     return execute
 
 
-def _executed(connection, plan, given):
+def _shared(key, shape):
+    """Return (a Plan, the constants of a statement), or () if there is no plan yet, or never."""
+    plan = None if key is None else _SHARED.get((key.key, shape))
+    if plan is None or any(parameter.callable for parameter in key.bindparams):
+        return ()
+    return plan, plan.constants(key.bindparams)
+
+
+def _executed(connection, plan, constants, given):
     dialect, context = connection.dialect, Context(plan, connection)
     sql, values, cursor = None, None, connection._dbapi_connection.cursor()
     try:
-        sql = plan.sql(given)
-        values, given = plan.values(given, context)
-        if not any(check(cursor, sql, values, context) for check in dialect.dispatch.do_execute):
+        sql = plan.sql(given, constants)
+        values, given = plan.values(given, constants, context)
+        for check in dialect.dispatch.do_execute:
+            if check(cursor, sql, values, context):
+                break
+        else:
             dialect.do_execute(cursor, sql, values, context)
         if plan.metadata is not None:
             return Rows(plan, cursor.fetchall())

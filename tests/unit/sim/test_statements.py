@@ -47,12 +47,13 @@ class PlansTest(testtools.TestCase):
         TABLE.metadata.create_all(self.database.engine)
         self.plans = []
         for statement in STATEMENTS:
-            vars(statement).pop(statements._PLANS, None)
+            vars(statement).pop(statements._KNOWN, None)
+        self.useFixture(fixtures.MonkeyPatch('tests.sim.world.statements._SHARED', {}))
         executed = statements._executed
 
-        def noted(connection, plan, given):
+        def noted(connection, plan, constants, given):
             self.plans.append(plan)
-            return executed(connection, plan, given)
+            return executed(connection, plan, constants, given)
 
         self.useFixture(fixtures.MonkeyPatch('tests.sim.world.statements._executed', noted))
         original = sa.Connection._execute_clauseelement
@@ -101,6 +102,27 @@ class PlansTest(testtools.TestCase):
             self.assertEqual(names, sorted(self.write(execute.values, CONSTANT, {'more': more})))
         self.assertEqual(2, len(self.plans))
 
+    def test_statements_that_differ_in_constants_alone(self):
+        self.fill('a', 'b', 'c')
+        self.plans.clear()
+
+        def named(names, above, order):
+            query = sa.select(TABLE.c.name).where(TABLE.c.name.in_(names), TABLE.c.id > above)
+            return self.write(execute.values, query.order_by(order).limit(2))
+
+        for names, above, found in (
+            (['a', 'b', 'c'], 0, ['a', 'b']),
+            (['a', 'b', 'c'], 1, ['b', 'c']),
+            (['c'], 0, ['c']),
+            (['c'], 3, []),
+            ([], 0, []),
+        ):
+            self.assertEqual(found, named(names, above, TABLE.c.id))
+        self.assertEqual(3, len(self.plans))
+        self.assertEqual(['c', 'b'], named(['a', 'b', 'c'], 0, TABLE.c.id.desc()))
+        self.assertEqual(3, len(self.plans))
+        self.assertEqual(1, len({*self.plans}))
+
     def test_ways_to_read_a_result(self):
         self.fill('a', 'b')
         query = sa.select(TABLE.c.name, TABLE.c.id).order_by(TABLE.c.id)
@@ -118,7 +140,7 @@ class PlansTest(testtools.TestCase):
         first = self.database.read(read)
         self.plans.clear()
         self.assertEqual(first, self.database.read(read))
-        self.assertEqual(5, len(self.plans))
+        self.assertEqual(6, len(self.plans))
 
     def test_changes_are_counted(self):
         self.fill('a', 'b')
