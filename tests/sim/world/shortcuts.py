@@ -15,6 +15,8 @@ from prometheus_client import values as metric_values
 from requests import utils as requests_utils
 import sqlalchemy as sa
 
+from nova_lite.dialects import sqlite_pool
+from tests.sim.world import pools
 from tests.sim.world import statements
 
 # Times that are kept: each token has two.
@@ -40,7 +42,13 @@ def install():
     # Mappings are all that is sent. A Protocol is looked through for each parameter.
     replace(requests_utils, '_SupportsItems', lambda _former: abc.Mapping)
     replace(metric_values.MutexValue, 'inc', lambda _former: _add)
+    replace(sa.pool, 'QueuePool', lambda _former: pools.Pool)
+    replace(sqlite_pool, 'close_rested', lambda _former: _nothing)
     replace(sa.Connection, '_execute_clauseelement', statements.planned)
+
+
+def _nothing(_pool):
+    """Leave it to pools.Pool to close idle connections."""
 
 
 def _add(value, amount):
