@@ -9,10 +9,29 @@ import datetime
 import sqlalchemy as sa
 
 from nova_lite import runtime
+from nova_lite.lab.audit import databases
 
 OLD = runtime.naive_now() - datetime.timedelta(days=1)
 NOWHERE = '00000000-0000-0000-0000-000000000007'
 MICROVERSION = {'OpenStack-API-Version': 'placement 1.37'}
+
+
+# Statements for a transaction in which rows are deleted that others refer to.
+WITHOUT_KEYS = {
+    'mysql': 'SET foreign_key_checks = 0',
+    'postgresql': 'SET LOCAL session_replication_role = replica',
+}
+
+
+def engine_of(url):
+    """Return an engine for a URL of nova's, with the driver of this environment.
+
+    The user of PostgreSQL is its administrator, who can turn off foreign keys.
+    """
+    parsed = sa.make_url(url)
+    kind = parsed.get_backend_name()
+    parsed = parsed.set(drivername=databases.DRIVERS[kind])
+    return sa.create_engine(parsed.set(username='root') if kind == 'postgresql' else parsed)
 
 
 class Databases:
@@ -23,28 +42,27 @@ class Databases:
 
     def rows(self, name, table, **where):
         """Return the rows of a table that have these values, as dicts."""
-        query = sa.text(f'SELECT * FROM {table}{self._where(where)}')
+        there = _table(table, where)
+        query = sa.select(sa.text('*')).select_from(there).where(*_conditions(there, where))
         with self.engines[name].connect() as connection:
-            return [dict(row) for row in connection.execute(query, where).mappings()]
+            return [dict(row) for row in connection.execute(query).mappings()]
 
-    def run(self, name, statement, values):
-        """Run a statement. Return the id of an inserted row."""
+    def run(self, name, statement):
+        """Run a statement. Return the id of an inserted row, None if it inserts none."""
         with self.engines[name].begin() as connection:
-            # Rows are deleted that others refer to.
-            connection.execute(sa.text('SET foreign_key_checks = 0'))
-            return connection.execute(sa.text(statement), values).lastrowid
+            connection.execute(sa.text(WITHOUT_KEYS[connection.dialect.name]))
+            result = connection.execute(statement)
+            return result.scalar_one() if result.returns_rows else None
 
     def insert(self, name, table, row):
         """Insert a row. Return its id."""
-        columns, places = (
-            ', '.join(f'`{each}`' for each in row),
-            ', '.join(f':{each}' for each in row),
-        )
-        return self.run(name, f'INSERT INTO {table} ({columns}) VALUES ({places})', row)
+        there = _table(table, row)
+        return self.run(name, sa.insert(there).values(row).returning(there.c.id))
 
     def delete(self, name, table, **where):
         """Delete the rows that have these values."""
-        self.run(name, f'DELETE FROM {table}{self._where(where)}', where)
+        there = _table(table, where)
+        self.run(name, sa.delete(there).where(*_conditions(there, where)))
 
     @contextlib.contextmanager
     def added(self, name, table, **row):
@@ -82,13 +100,18 @@ class Databases:
                 self._update(name, table, {'id': row['id']}, {key: row[key] for key in values})
 
     def _update(self, name, table, where, values):
-        changes = ', '.join(f'`{key}` = :new_{key}' for key in values)
         # updated_at changes only if it is set.
-        given = {**{f'new_{key}': value for key, value in values.items()}, **where}
-        self.run(name, f'UPDATE {table} SET {changes}{self._where(where)}', given)
+        there = _table(table, {**where, **values})
+        self.run(name, sa.update(there).where(*_conditions(there, where)).values(values))
 
-    def _where(self, where):
-        return ' WHERE ' + ' AND '.join(f'`{key}` = :{key}' for key in where) if where else ''
+
+def _table(name, columns):
+    """Return a table with these columns and an id."""
+    return sa.table(name, *(sa.column(each) for each in {'id': None, **columns}))
+
+
+def _conditions(table, where):
+    return [table.c[key] == value for key, value in where.items()]
 
 
 class Services:

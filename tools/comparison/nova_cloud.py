@@ -1,4 +1,4 @@
-"""A cloud of nova's daemons from PyPI, over a private RabbitMQ and MariaDB."""
+"""A cloud of nova's daemons from PyPI, over a private RabbitMQ and MariaDB or PostgreSQL."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from nova_lite import runtime
 from nova_lite.lab.bench import client
 from nova_lite.lab.launcher import client_connections
 from tests.fixtures import ports
+from tests.fixtures import postgresql
 from tests.fixtures import processes
 from tests.fixtures import rabbit
 from tests.fixtures import servers
@@ -22,7 +23,9 @@ from tools import private_cloud
 from tools.comparison import nova_config
 
 START_S = 180
-DATABASES = ('api', 'cell0', 'placement', 'simcloud')
+# The database of a program of ours.
+SIMCLOUD = 'simcloud'
+DATABASES = ('api', 'cell0', 'placement', SIMCLOUD)
 FLAVORS = {'m1.tiny': (512, 1, 1), 'm1.small': (2048, 1, 20)}
 
 
@@ -31,7 +34,7 @@ class NovaCloud(fixtures.Fixture):
 
     environment: a virtual environment with nova; cells: their names
     hosts: number of hosts in each cell; notifications: whether the daemons send notifications
-    options: of all daemons of nova
+    options: of all daemons of nova; database: fixture of the database server
     """
 
     def __init__(
@@ -42,20 +45,21 @@ class NovaCloud(fixtures.Fixture):
         *,
         notifications: bool,
         options: nova_config.Sections | None = None,
+        database: type[private_cloud.Durable] | type[postgresql.PostgreSQL] = private_cloud.Durable,
     ) -> None:
         super().__init__()
-        self._options = options or {}
+        self._options, self._database = options or {}, database
         self._environment = os.path.abspath(environment)
         self._cells, self._hosts, self._notifications = cells, hosts, notifications
 
     def _setUp(self) -> None:
-        self.broker, self.database = rabbit.Rabbit('top', *self._cells), private_cloud.Durable()
+        self.broker, self.database = rabbit.Rabbit('top', *self._cells), self._database()
         servers.use_all(self, self.broker, self.database)
         self.state_dir = self.useFixture(fixtures.TempDir()).path
         self._run = pathlib.Path(self.state_dir, 'run')
         self._run.mkdir()
-        for name, daemon in (('rabbitmq', self.broker.daemon), ('mariadb', self.database.daemon)):
-            (self._run / f'{name}.private.pid').write_text(f'{daemon.pid}\n')
+        for server in (self.broker, self.database):
+            (self._run / f'{server.name}.private.pid').write_text(f'{server.daemon.pid}\n')
         self._api_port, self._placement_port, simcloud_port = (
             self.useFixture(ports.Port()).number for _each in range(3)
         )
@@ -65,9 +69,7 @@ class NovaCloud(fixtures.Fixture):
         self._places = nova_config.Places(
             root=self.state_dir,
             buses={name: self.broker.vhost_url(name) for name in ('top', *self._cells)},
-            databases={
-                name: self.database.create_database(name) for name in (*DATABASES, *self._cells)
-            },
+            databases={name: self._create_database(name) for name in (*DATABASES, *self._cells)},
             simcloud=f'http://127.0.0.1:{simcloud_port}',
             placement=f'http://127.0.0.1:{self._placement_port}',
             password=self._passwords['service_password'],
@@ -75,6 +77,11 @@ class NovaCloud(fixtures.Fixture):
             options=self._options,
         )
         self._start()
+
+    def _create_database(self, name: str) -> str:
+        """Create a database. Return its URL for the drivers of the programs that use it."""
+        url: str = self.database.create_database(name)
+        return url if name == SIMCLOUD else url.replace('+psycopg:', '+psycopg2:')
 
     def _start(self) -> None:
         self._write('policy.yaml', yaml.safe_dump(nova_config.POLICY))
