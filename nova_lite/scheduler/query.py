@@ -146,19 +146,17 @@ def _add_sizes(
     """Add the flavor's sizes and the resources of features to the group without a suffix.
 
     A class that an extra spec names, in any group, replaces the flavor's amount; CPUs are of one of
-    two classes.
+    two classes. Amounts of features replace those of extra specs.
     """
     named = {name for group in wanted.groups.values() for name in group.resources}
     if 'PCPU' in named:
         named.add('VCPU')
-    amounts = {
-        **flavor_resources(spec.flavor, volume_backed=spec.is_bfv),
-        **features.resources(features.asked(spec), pinned=pinned),
-    }
+    sizes = flavor_resources(spec.flavor, volume_backed=spec.is_bfv)
     group = wanted.group()
     group.resources = {
-        **{name: amount for name, amount in amounts.items() if name not in named},
+        **{name: amount for name, amount in sizes.items() if name not in named},
         **group.resources,
+        **features.resources(features.asked(spec), pinned=pinned),
     }
 
 

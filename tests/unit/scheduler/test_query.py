@@ -103,8 +103,8 @@ RESOURCES = (
         {'resources': 'DISK_GB:1,MEMORY_MB:512,PCPU:2'},
     ),
     (
-        {'hw:cpu_policy': 'dedicated', 'resources:PCPU': '3'},
-        {'resources': 'DISK_GB:1,MEMORY_MB:512,PCPU:3'},
+        {'hw:pmem': '4GB', 'resources:CUSTOM_PMEM_NAMESPACE_4GB': '3'},
+        {'resources': 'CUSTOM_PMEM_NAMESPACE_4GB:1,DISK_GB:1,MEMORY_MB:512,VCPU:1'},
     ),
 )
 
@@ -168,6 +168,10 @@ class QueryTest(base.SchedulerTestCase):
                 },
             ),
             ({'resources:PCPU': 'x'}, {'resources': SIZES[1]}),
+            (
+                {'hw:cpu_policy': 'dedicated', 'resources_A:PCPU': '1'},
+                {'resources': 'DISK_GB:1,MEMORY_MB:512,PCPU:1', 'resources_A': 'PCPU:1'},
+            ),
             (
                 {'resources:CUSTOM_A': ' 1', 'resources:CUSTOM_B': '+2'},
                 {'resources': f'CUSTOM_A:1,CUSTOM_B:2,{SIZES[1]}'},
