@@ -55,9 +55,10 @@ def _run(name, expected, directory):
     installed = programs.Installed(programs.PROGRAMS[name], directory.absolute() / name)
     log = proven.log(f'software-{name}')
     up = ('--cells', '1', '--hosts', str(settings.HOSTS), '--set', f'api.request_log={log}')
-    with clouds.Embedded(installed.directory / 'state', up) as cloud:
-        found = runs.run(installed, cloud.state_dir)
-        verdict = verification.find(cloud.state_dir, settle_s=SETTLE_S)
+    with runs.before_cloud(name) as (more, bus):
+        with clouds.Embedded(installed.directory / 'state', (*up, *more)) as cloud:
+            found = runs.run(installed, cloud.state_dir, bus)
+            verdict = verification.find(cloud.state_dir, settle_s=SETTLE_S)
     lines = []
     if (version := installed.version()) != expected.version:
         lines.append(f'VERSION {name}: {version}, expected {expected.version}')

@@ -52,6 +52,13 @@ def configure(found, sections):
         parser.write(file)
 
 
+def documented(path):
+    """Return the sections of a configuration file: {section: {option: value}}"""
+    parser = configparser.RawConfigParser(default_section=None)
+    parser.read_string(path.read_text())
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
 def login(auth):
     """Return the options of keystoneauth for a user of clouds.yaml."""
     return {
@@ -95,14 +102,4 @@ def masakari(found):
         'host_failure': {'evacuate_all_instances': True},
         'instance_failure': {'process_all_instances': True},
         'coordination': {'backend_url': f'file://{found["directory"]}/locks'},
-    }
-
-
-def watcher(found):
-    """Return the sections of Watcher's configuration."""
-    return {
-        'DEFAULT': {'transport_url': 'fake://'},
-        'database': {'connection': sqlite(found, 'watcher')},
-        'nova': {'api_version': '2.96'},
-        'watcher_clients_auth': login(found['admin']),
     }
