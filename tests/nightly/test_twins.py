@@ -169,13 +169,13 @@ class TwinsTest(test_twin.Base):
         )
         self.assertEqual(before, after)
         theirs = next(each['project'] for each in found['servers'] if each['host'] == 'node-1')
-        # One server with GPUs on a host: decisions about further ones depend on which are left.
+        # After one server with GPUs, decisions about others depend on the devices that it got.
         for flavor, project, count in (
             ('small', 'demo', 25),
             ('four', 'demo', 25),
             ('wide', 'telco', 25),
-            ('pages', 'telco', 17),
-            ('gpus' if gpus else 'twelve', 'demo', 8),
+            ('pages', 'telco', 24),
+            ('gpus' if gpus else 'twelve', 'demo', 1),
         ):
             results = []
             for place, name in ((cloud, project), (twin, theirs)):
