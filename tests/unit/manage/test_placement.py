@@ -175,7 +175,7 @@ class HealTest(PlacementTest):
         flavor = {**base.FLAVOR, 'extra_specs': specs}
         uuid = self.add_server(flavor=flavor)
         self.place('heal_allocations')
-        rest = {'MEMORY_MB': 520, 'DISK_GB': 7}
+        rest = {'MEMORY_MB': 8, 'DISK_GB': 7}
         self.assertEqual({self.node: {'VCPU': 2, **rest}}, self.holding(uuid))
         inventories['PCPU'] = {'total': 4}
         self.client.providers.set_inventories(self.ctxt, self.node, inventories)
