@@ -1,7 +1,7 @@
 """Counters of what servers have read from their volumes and written to them since the attachment.
 
 Counters of a guest begin at zero with each boot of it. The record of the block device has the sum
-of former counters and the present ones, so the same report may come twice.
+of former counters and the present ones, so the same report may come twice, or after a newer one.
 """
 
 from collections.abc import Iterable
@@ -17,9 +17,10 @@ from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 
 COUNTERS = ('reads', 'read_bytes', 'writes', 'write_bytes')
-# {'ended': {counter: sum of former counters}, 'current': {counter: value}, 'at': seconds}
+# {'ended': {counter: sum of former counters}, 'current': {counter: value},
+# 'since' and 'at': those of the last report}
 Counted: typing.TypeAlias = dict[str, typing.Any]
-NOTHING: Counted = {'ended': dict.fromkeys(COUNTERS, 0), 'current': {}, 'at': 0.0}
+NOTHING: Counted = {'ended': dict.fromkeys(COUNTERS, 0), 'current': {}, 'since': 0.0, 'at': 0.0}
 
 
 def report(connection: sa.Connection, host: str, usage: Iterable[Mapping[str, typing.Any]]) -> None:
@@ -47,7 +48,10 @@ def _record(
     device: rows.Row,
     each: Mapping[str, typing.Any],
 ) -> None:
-    counted = _after(device.usage or NOTHING, each)
+    before = device.usage or NOTHING
+    if _is_late(before, each):
+        return
+    counted = _after(before, each)
     children.update_block_device(connection, device.uuid, {'usage': counted})
     totals = {name: counted['ended'][name] + counted['current'][name] for name in COUNTERS}
     notes.add(
@@ -66,6 +70,15 @@ def _record(
     )
 
 
+def _is_late(before: Counted, each: Mapping[str, typing.Any]) -> bool:
+    """Return whether a newer report of these counters, or of those that followed, is recorded.
+
+    The clock of a host to which the guest has migrated may be a little behind. Then the next
+    report contains what this one has.
+    """
+    return bool(each['since'] <= before['since'] and each['at'] < before['at'])
+
+
 def _after(before: Counted, each: Mapping[str, typing.Any]) -> Counted:
     """Return what has been counted after a report."""
     ended, last = before['ended'], before['current']
@@ -73,4 +86,4 @@ def _after(before: Counted, each: Mapping[str, typing.Any]) -> Counted:
     # The clock of a host to which the guest has migrated may differ a little.
     if each['since'] >= before['at'] or any(current[name] < last.get(name, 0) for name in COUNTERS):
         ended = {name: ended[name] + last.get(name, 0) for name in COUNTERS}
-    return {'ended': ended, 'current': current, 'at': each['at']}
+    return {'ended': ended, 'current': current, 'since': each['since'], 'at': each['at']}

@@ -1,5 +1,7 @@
 """metrics.update and volume.usage: from hosts of a cell to messages, if options ask for them."""
 
+import dataclasses
+
 import testtools
 
 from nova_lite import context
@@ -215,6 +217,33 @@ class VolumesTest(UsageTestCase):
             # A report whose reply was lost comes again.
             for _each in range(2):
                 self.assert_used([total_s], self.poll())
+
+    def test_a_late_report_counts_nothing(self):
+        """Neither one of the same counters, nor one of those before a reboot."""
+        uuid = self.boot()
+        late = []
+        for number in range(2):
+            self.clock.advance(30)
+            (found,) = self.cell.driver.list_volume_usage(HOST)
+            late.append(self.report_of(found))
+            self.clock.advance(10)
+            self.poll()
+            self.assertEqual([], self.repeat(late))
+            self.cell.driver.change_power(
+                HOST, uuid, model.PowerAction.SOFT_REBOOT, key=f'reboot/{number}'
+            )
+        self.clock.advance(10)
+        self.assertEqual([], self.repeat(late))
+        self.assert_used([90], self.poll())
+
+    def report_of(self, found):
+        values = dataclasses.asdict(found)
+        return {'instance_uuid': values.pop('guest'), **values}
+
+    def repeat(self, reports):
+        for each in reports:
+            self.cell.conductor.report_volume_usage(context.admin(), HOST, [each])
+        return self.told('volume.usage')
 
     def test_servers_that_are_off_or_elsewhere(self):
         uuid = self.boot()
