@@ -16,6 +16,8 @@ from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 
 WAIT_S = 120
+# Servers of a page of a list: as many as the API shows at most by default.
+PAGE = 1000
 FAILED = 'ERROR'
 LIMITS, UNLIMITED = ('instances', 'cores', 'ram'), -1
 
@@ -132,9 +134,9 @@ class Client:
         deadline = runtime.monotonic() + WAIT_S
         while left:
             for status in {*left.values(), FAILED}:
-                listed = self.call('GET', f'/servers?limit=1000&status={status}')['servers']
+                listed = self._listed(f'&status={status}')
                 now = runtime.monotonic()
-                for uuid in [server['id'] for server in listed if server['id'] in left]:
+                for uuid in [each for each in listed if each in left]:
                     if left[uuid] == status:
                         del left[uuid]
                         yield uuid, now
@@ -151,12 +153,26 @@ class Client:
         left = set(servers)
         deadline = runtime.monotonic() + WAIT_S
         while left:
-            listed = {server['id'] for server in self.call('GET', '/servers?limit=1000')['servers']}
-            yield from left - listed
-            left &= listed
+            listed = self._listed()
+            yield from left.difference(listed)
+            left.intersection_update(listed)
             if left and runtime.monotonic() > deadline:
                 raise exception.Unavailable(
                     service=f'{len(left)} servers', reason=f'not deleted within {WAIT_S} s'
                 )
             if left:
                 runtime.sleep(pause_s)
+
+    def _listed(self, query: str = '') -> list[str]:
+        """Return the ids of servers in a list, of all its pages. query: further parameters"""
+        path = f'/servers?limit={PAGE}{query}'
+        body = self.call('GET', path)
+        found = [server['id'] for server in body['servers']]
+        while body.get('servers_links'):
+            try:
+                body = self.call('GET', f'{path}&marker={found[-1]}')
+            except exception.Conflict:
+                # The server at which the next page begins was deleted.
+                return self._listed(query)
+            found += [server['id'] for server in body['servers']]
+        return found

@@ -59,3 +59,36 @@ class DeleteTest(testtools.TestCase):
         cloud = Cloud()
         cloud.servers = [{'id': 'one'}]
         self.assertRaises(exception.Unavailable, list, cloud.gone(['one'], 0.001))
+
+
+class Pages(client.Client):
+    """A cloud of five servers whose lists have pages of two. One is deleted between two pages."""
+
+    def __init__(self):
+        self.servers = [f'server-{number}' for number in range(5)]
+        self.leaving = ['server-1']
+
+    def call(self, method, path, body=None):
+        marker = path.partition('&marker=')[2]
+        if marker and self.leaving:
+            self.servers.remove(self.leaving.pop())
+            raise exception.Conflict(reason=f'marker {marker} could not be found')
+        start = self.servers.index(marker) + 1 if marker else 0
+        shown = self.servers[start : start + 2]
+        links = {'servers_links': [{'rel': 'next'}]} if len(shown) == 2 else {}
+        return {'servers': [{'id': each} for each in shown], **links}
+
+
+class PagesTest(testtools.TestCase):
+    def test_servers_of_further_pages_are_not_gone(self):
+        self.patch(client, 'WAIT_S', 0)
+        cloud = Pages()
+        gone = cloud.gone([*cloud.servers], 0.001)
+        self.assertEqual('server-1', next(gone))
+        self.assertRaises(exception.Unavailable, next, gone)
+
+    def test_servers_of_further_pages_settle(self):
+        cloud = Pages()
+        cloud.leaving.clear()
+        found = cloud.settle(dict.fromkeys(cloud.servers, 'ACTIVE'), 0.001)
+        self.assertEqual(cloud.servers, [uuid for uuid, _now in found])
