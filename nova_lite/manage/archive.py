@@ -45,7 +45,9 @@ Databases: typing.TypeAlias = list[tuple[int | None, transactions.Database]]
     BEFORE,
     command.flag('--purge', 'purge the archived rows afterwards'),
     ALL_CELLS,
-    command.flag('--task-log', 'delete the records of usage audits, too'),
+    command.flag(
+        '--task-log', 'delete the records of usage audits, too, except those of the last period'
+    ),
     command.option(
         '--sleep',
         type=int,

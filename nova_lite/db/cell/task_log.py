@@ -14,6 +14,7 @@ from nova_lite.db import notes
 from nova_lite.db import rows
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import models
+from nova_lite.dialects import execute
 
 TABLE = models.TaskLog.__table__
 NAME, DONE = 'instance_usage_audit', 'DONE'
@@ -23,6 +24,7 @@ _EXISTED = sa.and_(
     _SERVERS.c.launched_at < sa.bindparam('ending'),
     sa.or_(_SERVERS.c.deleted.is_(False), _SERVERS.c.deleted_at > sa.bindparam('beginning')),
 )
+_LAST = sa.select(sa.func.max(TABLE.c.period_ending))
 
 
 class AlreadyAudited(Exception):
@@ -69,8 +71,12 @@ def audit(connection: sa.Connection, host: str, period: audit_periods.Period) ->
 
 
 def purge(connection: sa.Connection, before: datetime.datetime | None = None) -> int:
-    """Delete the records of audits, or of those made before a time. Return their number."""
-    query = TABLE.delete()
+    """Delete the records of audits, or of those made before a time. Return their number.
+
+    The records of the last period stay: without them its servers would be audited again.
+    """
+    last = execute.value(connection, _LAST)
+    query = TABLE.delete().where(TABLE.c.period_ending < last)
     if before is not None:
         query = query.where(TABLE.c.created_at < before)
     return connection.execute(query).rowcount

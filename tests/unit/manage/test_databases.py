@@ -1,6 +1,7 @@
 """api_db and db: schemas, archive and purge."""
 
 import contextlib
+import datetime
 import json
 import os
 
@@ -145,13 +146,17 @@ class ArchiveTest(base.ManageTest):
         self.assertEqual((1, 1), (rows['instances'], rows['API_DB.instance_mappings']))
 
     def test_records_of_usage_audits(self):
-        period = (runtime.naive_now(), runtime.naive_now())
-        self.local.write(task_log.audit, 'host1', period)
+        """Records of the last period stay, so that the conductor does not audit it again."""
+        now, day = runtime.naive_now(), datetime.timedelta(days=1)
+        former, last = (now - 2 * day, now - day), (now - day, now)
+        for period in (former, last):
+            self.local.write(task_log.audit, 'host1', period)
         self.archive(code=0)
-        self.assertEqual(1, len(self.local.read(task_log.of_period, period)))
+        self.assertEqual(1, len(self.local.read(task_log.of_period, former)))
         (found,) = json.loads(self.archive('--task-log', '--verbose', '--json'))
         self.assertEqual({'table': 'task_log', 'rows': 1}, found)
-        self.assertEqual([], self.local.read(task_log.of_period, period))
+        self.assertEqual([], self.local.read(task_log.of_period, former))
+        self.assertEqual(1, len(self.local.read(task_log.of_period, last)))
         self.archive('--task-log', code=0)
 
     def test_what_nobody_foresaw(self):

@@ -111,7 +111,17 @@ class AuditTest(testtools.TestCase):
         self.assertRaises(
             task_log.AlreadyAudited, self.cell.db.write, task_log.audit, 'host-1', period
         )
-        self.assertEqual(0, self.cell.db.write(task_log.purge, period[0]))
+
+    def test_a_period_is_not_audited_again_after_a_purge(self):
+        self.cell.boot()
+        self.clock.advance(3600)
+        self.assertNotEqual({}, self.audit())
+        began = runtime.naive_now()
+        self.assertEqual(0, self.cell.db.write(task_log.purge))
+        self.assertEqual({}, self.audit())
+        self.clock.advance(3600)
+        self.assertNotEqual({}, self.audit())
+        self.assertEqual(0, self.cell.db.write(task_log.purge, began))
         self.assertEqual(3, self.cell.db.write(task_log.purge))
 
     def test_two_conductors(self):
