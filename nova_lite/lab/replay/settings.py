@@ -57,6 +57,8 @@ def _axis(text: str) -> tuple[str, str, list[str]]:
     values = [value.strip() for value in given.split(';' if ';' in given else ',')]
     if not equals or not option or not all(values):
         raise ValueError(f'--vary must be [GROUP.]OPTION=VALUE,VALUE, not {text}')
+    if len(set(values)) < len(values):
+        raise ValueError(f'--vary {name}: a value is given twice')
     if group not in GROUPS:
         raise ValueError(f'--vary {name}: only options of {", ".join(GROUPS)} can be varied')
     return group, option, values

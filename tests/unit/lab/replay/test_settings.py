@@ -45,6 +45,7 @@ class SettingsTest(testtools.TestCase):
             ([f'{CPU}=much'], 'does not take the value much'),
             (['enabled_filters=NoFilter'], 'unknown NoFilter'),
             ([f'{CPU}=1', f'{CPU}=2'], 'given twice'),
+            ([f'{CPU}=1,2,1'], f'--vary {CPU}: a value is given twice'),
             ([f'{CPU}=1,2,3,4,5', f'{RAM}=1,2,3,4'], '20 settings are too many'),
         ):
             error = self.assertRaises((ValueError, Exception), settings.of, texts)
