@@ -112,18 +112,22 @@ class Decision:
         ]
 
     def _decide(self) -> select.Outcome:
-        """Try with reused data. If that fails, read hosts and placement again and retry."""
+        """Try with reused data. If that fails, read hosts and placement again and retry.
+
+        Data that were read since the decision began are new enough, unless a claim was refused.
+        """
         started = runtime.monotonic()
         version = self.world.states.version()
         self._read(version)
-        for since in (None, started):
-            if since is not None:
-                # A former move of a server may have been undone before any record showed it.
-                for uuid in self.uuids:
-                    self.world.states.withdraw(uuid)
+        outcome = self._attempt(version, None)
+        if len(outcome.chosen) < len(self.uuids):
+            # A former move of a server may have been undone before any record showed it.
+            for uuid in self.uuids:
+                self.world.states.withdraw(uuid)
+            since = runtime.monotonic() if outcome.overtaken else started
             outcome = self._attempt(version, since)
-            if len(outcome.chosen) == len(self.uuids):
-                return outcome
+        if len(outcome.chosen) == len(self.uuids):
+            return outcome
         raise exception.NoValidHost(reason=self._explain(), silent=self._silent())
 
     def _silent(self) -> str | None:
@@ -218,11 +222,13 @@ class Decision:
             complete = len(outcome.chosen) == len(self.uuids)
             if complete and together and not held.carry_out():
                 LOG.info('Placement refused a batch of claims; trying them one by one')
-                complete = False
+                complete, outcome.overtaken = False, True
         finally:
             if not complete:
                 held.give_back()
-        return outcome if complete else select.Outcome(refusals=outcome.refusals)
+        if complete:
+            return outcome
+        return select.Outcome(refusals=outcome.refusals, overtaken=outcome.overtaken)
 
     def _select(self, answer: candidates.Candidates | None, claim: select.Claim) -> select.Outcome:
         if answer is None:

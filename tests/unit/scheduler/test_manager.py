@@ -128,6 +128,40 @@ class WorkTest(cloud.ManagerTestCase):
         self.assertLessEqual(self.states_read(spec), 4)
 
 
+class OvertakenTest(cloud.ManagerTestCase):
+    """Placement offers one host, which another scheduler fills before the first claim."""
+
+    def setUp(self):
+        super().setUp()
+        self.set('scheduler', max_placement_results=1)
+        self.start()
+        for name in 'ab':
+            self.add_host(name, vcpus=1)
+        candidates, self.overtaken = self.placement.candidates, []
+
+        def overtake(*args):
+            answer = candidates(*args)
+            if not self.overtaken:
+                offered = answer['allocation_requests'][0]
+                self.overtaken.extend(offered['allocations'])
+                consumer = placement.Consumer(runtime.new_uuid(), 'wonderland', 'alice')
+                self.placement.claim(self.ctxt, consumer, offered)
+            return answer
+
+        self.patch(self.placement, 'candidates', overtake)
+
+    def test_the_other_host_is_found(self):
+        (host,) = self.chosen()
+        self.assertNotEqual(self.overtaken, [base.uuid_of(host)])
+
+    def test_so_is_that_of_servers_that_are_claimed_together(self):
+        self.add_host('c', vcpus=1)
+        self.set('scheduler', max_placement_results=2)
+        found = self.chosen(count=2)
+        self.assertEqual(2, len(set(found)))
+        self.assertNotIn(self.overtaken, [[base.uuid_of(host)] for host in found])
+
+
 class RefusalTest(cloud.ManagerTestCase):
     def test_no_hosts_at_all(self):
         self.assertEqual(
