@@ -35,13 +35,13 @@ def follow(req: request.Request, server: server_access.Server, target: str | Non
     if guard is None:
         LOG.warning('Event %s of server %s has the unknown tag %s', NAME, server.uuid, target)
         return
-    if server.is_in_cell and server.row.vm_state == guard.after and not server.row.task_state:
-        server.cell.db.write(_record, req.ctxt, server.row, action=guard.verb)
-        return
     try:
-        power.carry_out(
-            req, server, guard, 'power_update', event=EVENT, target_power_state=str(target)
-        )
+        if server.is_in_cell and server.row.vm_state == guard.after and not server.row.task_state:
+            server.cell.db.write(_record, req.ctxt, server.row, action=guard.verb)
+        else:
+            power.carry_out(
+                req, server, guard, 'power_update', event=EVENT, target_power_state=str(target)
+            )
     except exception.NovaLiteError as error:
         LOG.warning('Server %s does not follow event %s %s: %s', server.uuid, NAME, target, error)
 

@@ -70,6 +70,7 @@ def _require(row: rows.Row | None, request: Request) -> None:
 
 def end(connection: sa.Connection, uuids: Sequence[str]) -> None:
     """Delete the records of servers whose hosts have removed them, also remains of their builds."""
+    # Other transactions lock the record of a server first, too.
+    instances.mark_deleted(connection, *uuids, build=None)
     for table in (models.BlockDevice, models.Tag, models.ShareMapping):
         rows.delete(connection, table.__table__, instance_uuid=uuids)
-    instances.mark_deleted(connection, *uuids, build=None)

@@ -3,6 +3,7 @@
 from nova_lite import exception
 from nova_lite.db.cell import action_lists
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import instances
 from tests.unit.api.servers import base
 
 SERVICE = {'user': 'ironic', 'project': 'service', 'roles': 'service'}
@@ -64,6 +65,18 @@ class PowerUpdateTest(base.Case):
             self.assertEqual(values.get('task_state'), self.api.row(uuid).task_state)
             self.assertEqual([], self.actions(uuid))
         self.assertEqual([], self.sent())
+
+    def test_a_cell_that_answers_no_more(self):
+        """Its database goes away between the read of the server and the record of the action."""
+        of, database = instances.of, self.api.cell('cell1').db
+
+        def last(connection, uuids):
+            database.url, database._engine = 'sqlite:////nonexistent/directory/x.sqlite', None
+            return of(connection, uuids)
+
+        uuid = self.api.add_server()
+        self.patch(instances, 'of', last)
+        self.tell(uuid, 'POWER_ON')
 
     def test_a_cast_that_is_lost_is_found_by_the_audit(self):
         uuid = self.api.add_server()
