@@ -39,6 +39,10 @@ class Client:
     def __init__(self, directory: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._directory, self._timeout_s = directory, timeout_s
 
+    def require_running(self) -> None:
+        """Raise Unavailable if the cloud does not run."""
+        self._place()
+
     def get(self, name: str, /, **arguments: str) -> endpoint.Json:
         """Return the answer to GET /control/NAME. Raise errors as `post` does."""
         return self._send(f'{name}?{urllib.parse.urlencode(arguments)}')

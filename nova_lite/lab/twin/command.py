@@ -74,8 +74,9 @@ def _row(loss: survival.Loss) -> Sequence[object]:
 
 
 def drain(args: argparse.Namespace) -> int:
-    """Show the plan of a drain. Return 1 if servers have no place."""
+    """Show the plan of a drain. Return 1 if servers have no place. Raise HostDown."""
     known_names.require(args.state_dir, hosts=[args.host])
+    known_names.require_up(args.state_dir, args.host)
     with models.of(args.state_dir) as model:
         found = moves.drain(model, args.host, _rates(args))
         per_host = model.copies_per_host

@@ -1,6 +1,7 @@
 """Names that the commands `nova-lite twin` get, checked before a copy of the cloud starts."""
 
 from collections.abc import Collection
+import shlex
 
 from nova_lite import exception
 from nova_lite.db import rows
@@ -8,8 +9,11 @@ from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import flavors
 from nova_lite.db.api import host_mappings
+from nova_lite.db.cell import services
+from nova_lite.lab import server_names
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import client_connections
+from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import api as apis
 
@@ -18,6 +22,13 @@ SHOWN, MOST_FLAVORS = 8, 10_000
 
 class UnknownName(exception.Invalid):
     msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
+
+
+class HostDown(exception.Conflict):
+    msg = (
+        'Host %(host)s is down, so no server can be migrated from it. Use `%(survives)s` to see '
+        'where its servers can be evacuated to.'
+    )
 
 
 def require(
@@ -41,6 +52,18 @@ def require(
         zoned = database.read(aggregates.zones)
         default = conf.default_availability_zone
         _require('zone', zones, sorted({zoned.get(host, default) for host in known}))
+
+
+def require_up(directory: str, host: str) -> None:
+    """Raise HostDown if a known host of the running cloud is down, Unavailable if no cloud runs."""
+    # All hosts of a stopped cloud are silent.
+    control_client.Client(directory).require_running()
+    conf = state_dir.control_conf(directory)
+    with server_names.cells_of(conf) as cells:
+        cell = cells.of_host(host)
+        if not cell.db.read(services.is_host_up, host, conf.service_down_time):
+            command = f'twin survives --host {shlex.quote(host)}'
+            raise HostDown(host=host, survives=state_dir.command(command, directory))
 
 
 def _require(kind: str, names: Collection[str], known: list[str]) -> None:
