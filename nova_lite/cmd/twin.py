@@ -59,10 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     lost = parsers['survives'].add_mutually_exclusive_group()
     lost.add_argument(
-        '--host', action='append', metavar='HOST', help='a host; several are lost together'
+        '--host',
+        action=arguments.Distinct,
+        metavar='HOST',
+        help='a host; may be repeated: several hosts are lost together',
     )
     lost.add_argument(
-        '--zone', action='append', metavar='ZONE', help='an availability zone; may be repeated'
+        '--zone',
+        action=arguments.Distinct,
+        metavar='ZONE',
+        help='an availability zone; may be repeated',
     )
     lost.add_argument('--zones', action='store_true', help='each availability zone')
     parsers['drain'].add_argument('host', metavar='HOST', help='host to empty')

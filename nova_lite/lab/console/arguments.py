@@ -137,6 +137,23 @@ class Parser(argparse.ArgumentParser):
         sys.exit(status)
 
 
+class Distinct(argparse.Action):
+    """An option that may be repeated, with another value each time."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: typing.Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add a value to the list. Raise ArgumentError for one that the list has."""
+        before = getattr(namespace, self.dest) or []
+        if values in before:
+            raise argparse.ArgumentError(self, f'{values!r} is given twice')
+        setattr(namespace, self.dest, [*before, values])
+
+
 def _filled(text: str, way_out: str = 'give a value') -> str:
     if not text:
         raise argparse.ArgumentTypeError(f'it is empty; {way_out}')

@@ -50,12 +50,14 @@ def entry(options: Json) -> Json:
 def _of_host(options: Json) -> Json:
     made = {name: options[name] for name in (*OPTIONS, *LIMITS)}
     match = {name: options[name] for name in MATCHES}
-    metadata = {}
+    metadata: dict[str, str] = {}
     for text in options['metadata']:
         key, equals, pattern = text.partition('=')
         if not (key and equals):
             raise ValueError(f'--metadata must be KEY=PATTERN, not {text}')
-        metadata[key] = pattern
+        before = metadata.setdefault(key, pattern)
+        if before != pattern:
+            raise ValueError(f'--metadata {key} has two patterns, {before} and {pattern}. Give one')
     match['metadata'] = metadata or None
     made['match'] = {key: value for key, value in match.items() if value is not None} or None
     made['reschedule'] = options['reschedule'] or None

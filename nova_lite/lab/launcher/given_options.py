@@ -27,7 +27,9 @@ def parse(assignments: Iterable[str]) -> dict[str, layout.Options]:
             raise ValueError(f'--set must be GROUP.OPTION=VALUE, not {assignment}')
         if not layout.LINE.fullmatch(assignment):
             raise ValueError(f'--set {name!r} has a line break or another control character')
-        options.setdefault(group, {})[option] = value
+        before = options.setdefault(group, {}).setdefault(option, value)
+        if before != value:
+            raise ValueError(f'--set {name} has two values, {before} and {value}. Give one')
     return options
 
 
