@@ -65,17 +65,23 @@ APART = ('functional-rabbit',)
 BESIDE = ('pep8', 'lowest-apis', 'plain', 'docs', 'gabbi', 'sim')
 LOWEST_PRIORITY = 19
 # Environments in which tests may take turns, see tools/sample.py.
-IN_TURNS = ('functional', 'functional-rabbit')
+IN_TURNS = ('unit', 'functional', 'functional-rabbit')
+# Environments that take turns: with each commit one of them runs.
+EITHER = ('lowest-apis', 'plain')
 PASSED = ('Passed', 'Expected Fail')
 FAILED = ('Failed', 'Unexpected Success')
 
 
 def _environments() -> list[str]:
-    """Return the environments that a plain `tox` runs."""
+    """Return the environments that a plain `tox` runs, one of EITHER."""
     parser = configparser.ConfigParser(interpolation=None)
     with open('tox.ini', encoding='utf-8') as source:
         parser.read_file(source)
-    return parser['tox']['envlist'].replace('\n', ',').split(',')
+    names = parser['tox']['envlist'].replace('\n', ',').split(',')
+    if not os.environ.get(sample.TURNS, '1'):
+        return names
+    left_out = EITHER[sample.number() % len(EITHER)]
+    return [name for name in names if name != left_out]
 
 
 class Outcome(typing.NamedTuple):

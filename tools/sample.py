@@ -1,7 +1,7 @@
 """Samples of the long tables of faults and kills for a run of the tests.
 
 A part of most tables, and of the seeds of the simulation, runs with every commit, and each commit
-takes another part. Of the table of faults of sagas a quarter of the scenarios run, and each commit
+takes another part. Of the table of faults of sagas a sixth of the scenarios run, and each commit
 combines the cases differently. The environment variable NOVA_LITE_TEST_SAMPLE sets the number of
 the sample. By default the number is made from the commit that is checked out; without a commit it
 is 0. The same number takes the same cases again.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install what the tests need and run them all: pep8, lowest-apis, plain, docs, gabbi, sim,
-# unit, functional and functional-rabbit. The last line is their sum.
+# Install what the tests need and run them: pep8, lowest-apis or plain, docs, gabbi, sim, unit,
+# functional and functional-rabbit. The last line is their sum.
 #
 #   tools/test.sh [STEP ...]
 #   tools/test.sh --only-install

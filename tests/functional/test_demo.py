@@ -8,10 +8,12 @@ import testtools
 from nova_lite.lab.demo import demo
 from nova_lite.lab.demo import scenes
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 
+@sample.in_turns(2, first=1)
 class DemoTest(testtools.TestCase):
     def test_every_scene(self):
         with contextlib.redirect_stdout(io.StringIO()) as printed:

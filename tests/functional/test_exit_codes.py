@@ -41,7 +41,7 @@ LIMIT_S = 300
 ELSEWHERE = {'daemon'}
 
 
-@sample.in_turns(2)
+@sample.in_turns(4)
 class ExitCodesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

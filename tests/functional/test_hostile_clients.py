@@ -10,6 +10,7 @@ from tests.fixtures import commands
 from tests.fixtures import forking
 from tests.fixtures import hostile_clients
 from tests.fixtures import ports
+from tools import sample
 
 READY_S, STOP_S = 300, 120
 READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
@@ -17,6 +18,7 @@ READY = re.compile(r'^Ready after [0-9.]+ s: (http\S+)$', re.MULTILINE)
 PORTS = 8
 
 
+@sample.in_turns(2)
 class HostileClientsTest(testtools.TestCase):
     def test_each_port_of_a_cloud(self):
         state_dir = self.useFixture(fixtures.TempDir()).join('state')

@@ -104,7 +104,7 @@ class HowtoTest(testtools.TestCase):
         for blocks in scripts:
             script = ''.join(map(textwrap.dedent, blocks))
             self.assertLessEqual(5, len(script.strip().splitlines()), script)
-            for found, instead in ((INSTALLATION, 'true'), ('--fresh', f'--fresh {SIZE}')):
+            for found, instead in ((INSTALLATION, 'true'), ('--fresh', f'--fresh --port 0 {SIZE}')):
                 script = script.replace(found, instead)
             printed += self.run_commands(script, 'cloud', **variables)
         self.assertIn('1 passed', printed)

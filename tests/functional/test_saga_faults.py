@@ -182,5 +182,5 @@ def _class_of(name):
     return type(title, (base,), {'test_faults': test_faults, '__module__': __name__})
 
 
-WANTED = sample.turn(list(scenarios.SCENARIOS), 4)
+WANTED = sample.turn(list(scenarios.SCENARIOS), 6)
 globals().update((case.__name__, case) for case in map(_class_of, WANTED))

@@ -43,7 +43,7 @@ KINDS = (
 SERVERS = len(KINDS) + 2
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=1)
 class TestDaemons(testtools.TestCase):
     """Each kind of daemon is stopped, and then killed, under boots and moves.
 

@@ -23,6 +23,7 @@ from tests.fixtures import servers
 from tests.fixtures import systemd
 from tests.fixtures import units
 from tests.fixtures import warm_programs
+from tools import sample
 
 GUIDE = units.ROOT / 'doc' / 'source' / 'admin' / 'deploy'
 PORTS = {'api': '8774', 'metadata': '8775', 'placement': '8778', 'simcloud': '8779'}
@@ -48,6 +49,7 @@ test "$(echo "$call." | {evaluator})" = '{{ok, ok}}'
 LIMIT_S = 900
 
 
+@sample.in_turns(3, first=1)
 class DeployTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -21,7 +21,7 @@ OPTIONS = {'DEFAULT': {'service_down_time': 8}}
 SETTLE_S = 120
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=2)
 class DrillsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -13,7 +13,7 @@ from tests.fixtures import servers
 from tools import sample
 
 
-@sample.in_turns(2, first=1)
+@sample.in_turns(3, first=2)
 class HostileClientsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -41,7 +41,7 @@ AWAY = {
 }
 
 
-@sample.in_turns(2, first=1)
+@sample.in_turns(3)
 class TestOutages(testtools.TestCase):
     """Seconds without, while servers are made and moved; no daemon is started again.
 
