@@ -17,6 +17,7 @@ import os_resource_classes as orc
 import os_traits
 
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.twin import allocations as allocations_
 from nova_lite.lifecycle.guests import pci as aliases_
 from nova_lite.virt import pci
 from nova_lite.virt.sim import pci_devices
@@ -38,7 +39,7 @@ OURS = (os_traits.COMPUTE_MANAGED_PCI_DEVICE, os_traits.HW_PCI_ONE_TIME_USE)
 class Provider:
     """The provider of a device, of the functions of a card, or of virtual GPUs.
 
-    total: number of devices
+    total: number of devices; taken: number of those that the twin does not offer
     """
 
     uuid: str
@@ -47,11 +48,18 @@ class Provider:
     total: int
     traits: tuple[str, ...]
     one_time_use: bool = False
+    allocations: allocations_.Allocations = dataclasses.field(default_factory=dict)
+    taken: int = 0
 
     @property
     def is_virtual(self) -> bool:
         """Return whether it has virtual GPUs."""
         return self.resource_class == str(orc.VGPU)
+
+    @property
+    def offered(self) -> int:
+        """Return the number of devices that the twin offers."""
+        return self.total - self.taken
 
     @property
     def kind(self) -> tuple[str, tuple[str, ...]]:
@@ -85,6 +93,7 @@ def read(api: apis.Api, root: str, host: str) -> tuple[list[Provider], list[str]
                 inventory['total'],
                 tuple(sorted(each for each in traits if each not in OURS)),
                 one_time_use=os_traits.HW_PCI_ONE_TIME_USE in traits,
+                allocations=allocations_.read(api, own),
             )
         )
     return sorted(found, key=lambda each: each.address), notes
@@ -148,7 +157,7 @@ class Kinds:
         for name in dict.fromkeys(each.resource_class for each in providers):
             own = [each for each in providers if each.resource_class == name]
             for index, each in enumerate(own):
-                if each.total > 0:
+                if each.offered > 0:
                     node = index * nodes // len(own)
                     found.append({**self._device(each), pci_devices.NODE: node})
         return sorted(found, key=lambda each: str(each[pci_devices.ADDRESS]))
@@ -157,13 +166,13 @@ class Kinds:
         address = {pci_devices.ADDRESS: provider.address}
         if provider.is_virtual:
             ids = {pci_devices.VENDOR: UNKNOWN, pci_devices.PRODUCT: UNKNOWN}
-            of_type: Json = {pci_devices.NAME: TYPE, pci_devices.COUNT: provider.total}
+            of_type: Json = {pci_devices.NAME: TYPE, pci_devices.COUNT: provider.offered}
             if provider.traits:
                 of_type[pci_devices.TRAITS] = list(provider.traits)
             return {**ids, **address, pci_devices.TYPES: [of_type]}
         vendor_id, product_id = self._ids[provider.kind]
         is_physical = (vendor_id, product_id) in self._physical
-        functions = {pci_devices.COUNT: provider.total, pci_devices.PRODUCT: product_id}
+        functions = {pci_devices.COUNT: provider.offered, pci_devices.PRODUCT: product_id}
         if is_physical:
             functions = {pci_devices.COUNT: 1, pci_devices.PRODUCT: UNKNOWN}
         own = {pci_devices.VENDOR: vendor_id, pci_devices.PRODUCT: product_id, **address}

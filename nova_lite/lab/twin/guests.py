@@ -1,7 +1,7 @@
 """The servers of a real cloud as entries of the file of a twin.
 
 Guests of NUMA nodes are put in an order, see `turns`. Servers that the twin cannot have, and their
-resources, are counted on their hosts.
+resources, are counted on their hosts, as are allocations of consumers that are no servers.
 """
 
 from collections.abc import Collection
@@ -41,7 +41,6 @@ class Guest:
     """A server on a host. wanted: what it asks its host for; outside: why the twin lacks it
 
     held: {resource class: amount}; parts: of the nodes of its host
-    pinned: number of its dedicated CPUs
     """
 
     row: Json
@@ -49,7 +48,6 @@ class Guest:
     wanted: constraints.Constraints
     held: dict[str, int]
     parts: tuple[numa.Part, ...] = ()
-    pinned: int = 0
     outside: str | None = None
     turn: int = 0
 
@@ -76,7 +74,9 @@ class Guests:
 
     def read(self, rows: Iterable[Json], hosts: Mapping[str, hosts_.Host]) -> list[Guest]:
         """Return the servers that have a host, in the order of their ids. Count them on hosts."""
-        found = []
+        found: list[Guest] = []
+        # {name of a host: ids of its servers}
+        there: dict[str, set[str]] = {}
         elsewhere = 0
         for row in sorted(rows, key=lambda each: str(each['id'])):
             # A server of a cell that does not answer is shown without its host.
@@ -85,6 +85,7 @@ class Guests:
                 elsewhere += 1
             else:
                 found.append(self._guest(row, host))
+                there.setdefault(host.name, set()).add(row['id'])
         if elsewhere:
             self.notes.append(f'{plurals.of(elsewhere, "server")} without a host of the twin')
         if not self._shows_nodes and any(guest.wanted.nodes for guest in found):
@@ -92,6 +93,15 @@ class Guests:
             self.notes.append(f'nodes of guests, which clouds with microversion {newest} show')
         for guest in found:
             self._count(guest)
+        beside = 0
+        for host in hosts.values():
+            host.reserve()
+            beside += len(host.consumers().difference(there.get(host.name, ())))
+        if beside:
+            self.notes.append(
+                f'{plurals.of(beside, "consumer")} of allocations on hosts without a server of that '
+                'id, such as resizes that are not confirmed: their resources are reserved'
+            )
         return found
 
     def _guest(self, row: Json, host: hosts_.Host) -> Guest:
@@ -120,7 +130,7 @@ class Guests:
         parts = self._parts(row['id']) if wanted.nodes and self._shows_nodes else ()
         if parts and wanted.emulator_threads_policy == pinning.ISOLATE:
             parts = (dataclasses.replace(parts[0], pinned=parts[0].pinned + 1), *parts[1:])
-        return Guest(row, host, wanted, held, parts, pinned, reason)
+        return Guest(row, host, wanted, held, parts, reason)
 
     def _parts(self, server_id: str) -> tuple[numa.Part, ...]:
         try:
@@ -136,22 +146,12 @@ class Guests:
         host = guest.host
         host.nodes = max([host.nodes, *(part.node + 1 for part in guest.parts)])
         if guest.outside is None:
-            _add(host.demand, guest.held)
+            host.servers.add(guest.row['id'])
+            for name, amount in guest.held.items():
+                host.demand[name] += amount
             host.held += guest.parts
             return
-        _add(host.extra, guest.held)
         host.lost += guest.parts
-        host.pinned += 0 if guest.parts else guest.pinned
-        if host.providers:
-            self._reserve_devices(guest)
-
-    def _reserve_devices(self, guest: Guest) -> None:
-        """Take the devices that a server holds from its host."""
-        path = f'/allocations/{guest.row["id"]}'
-        allocations = self._api.call('placement', 'GET', path)['allocations']
-        for provider in guest.host.providers:
-            held = allocations.get(provider.uuid, {}).get('resources', {})
-            provider.total -= held.get(provider.resource_class, 0)
 
     def arrange(self, found: Iterable[Guest], rules: Mapping[str, Json]) -> bool:
         """Give turns to guests of NUMA nodes. Return whether all of them fit into their hosts.
@@ -190,8 +190,10 @@ class Guests:
             host.demand[name] -= amount
         for part in guest.parts:
             host.held.remove(part)
+        host.servers.remove(guest.row['id'])
         guest.outside = NO_ROOM
         self._count(guest)
+        host.reserve()
 
     def note(self, found: Collection[Guest]) -> None:
         """Add notes on servers and states that the twin lacks, and on devices."""
@@ -216,8 +218,3 @@ class Guests:
             self.assumed.append(
                 f'placement chooses the devices of {servers} with devices again, and with them nodes'
             )
-
-
-def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
-    for name, amount in more.items():
-        total[name] += amount

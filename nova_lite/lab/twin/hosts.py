@@ -4,6 +4,7 @@ Source: placement's inventories and traits of the providers of compute nodes, an
 their CPUs.
 """
 
+import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from keystoneauth1 import discover
 import os_resource_classes as orc
 
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.twin import allocations as allocations_
 from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import numa
 from nova_lite.lifecycle import fitting
@@ -41,10 +43,11 @@ THREADS = 'HW_CPU_HYPERTHREADING'
 class Host:
     """A host of the real cloud. uuid: of its provider; demand: of its servers in the twin
 
-    inventories: {resource class: placement's}; extra: resources of servers that the twin lacks
+    inventories: {resource class: placement's}; allocations: on its own provider
+    servers: ids of its servers in the twin; extra: resources of other consumers, which are reserved
     nodes: number of NUMA nodes; threads: of a core; providers: those of its devices
     held, lost: parts of its nodes that guests of the twin hold, and guests that the twin lacks
-    pinned: dedicated CPUs of guests that the twin lacks, on nodes that are not known
+    pinned: dedicated CPUs of other consumers, on nodes that are not known
     """
 
     name: str
@@ -52,13 +55,28 @@ class Host:
     inventories: Json
     traits: list[str]
     demand: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(KEYS, 0))
-    extra: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(KEYS, 0))
+    allocations: allocations_.Allocations = dataclasses.field(default_factory=dict)
+    servers: set[str] = dataclasses.field(default_factory=set)
+    extra: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     nodes: int = 1
     threads: int = 1
     providers: list[devices.Provider] = dataclasses.field(default_factory=list)
     held: list[numa.Part] = dataclasses.field(default_factory=list)
     lost: list[numa.Part] = dataclasses.field(default_factory=list)
     pinned: int = 0
+
+    def consumers(self) -> set[str]:
+        """Return the ids of all consumers of the host and of its devices."""
+        return set(self.allocations).union(*(each.allocations for each in self.providers))
+
+    def reserve(self) -> None:
+        """Reserve what consumers hold that are not servers of the host in the twin."""
+        self.extra = allocations_.besides(self.allocations, self.servers)
+        on_nodes = sum(part.pinned for part in self.lost)
+        self.pinned = max(0, self.extra[orc.PCPU] - on_nodes)
+        for provider in self.providers:
+            others = allocations_.besides(provider.allocations, self.servers)
+            provider.taken = others[provider.resource_class]
 
     def is_over(self) -> list[str]:
         """Return the resource classes of which the servers have more than the host offers."""
@@ -74,7 +92,7 @@ class Host:
         return math.floor(offered * float(part['allocation_ratio']))
 
     def reserved(self, name: str) -> int:
-        """Return the reserve, with what servers hold that the twin lacks."""
+        """Return the reserve, with what other consumers hold than servers of the twin."""
         part = self.inventories[name]
         more = math.ceil(self.extra[name] / float(part['allocation_ratio']))
         reserved: int = min(part['total'], part['reserved'] + more)
@@ -108,7 +126,7 @@ class Host:
         for name, part in self.inventories.items():
             if name not in KEYS and name != orc.PCPU:
                 offered = (part['total'] - part['reserved']) * float(part['allocation_ratio'])
-                rule['inventory'][name] = math.floor(offered)
+                rule['inventory'][name] = max(0, math.floor(offered) - self.extra[name])
         if described is None:
             rule['numa_nodes'] = self.nodes
         else:
@@ -184,6 +202,7 @@ def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
         try:
             inventories = api.call('placement', 'GET', f'{path}/inventories')['inventories']
             traits = api.call('placement', 'GET', f'{path}/traits')['traits']
+            held = allocations_.read(api, path)
             providers, more = devices.read(api, row['id'], name)
         except apis.Refused as error:
             if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
@@ -193,7 +212,11 @@ def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
         notes += more
         cells, threads = _cpus(row, traits)
         found[name] = Host(
-            name, row['id'], inventories, traits, nodes=cells, threads=threads, providers=providers
+            *(name, row['id'], inventories, traits),
+            nodes=cells,
+            threads=threads,
+            providers=providers,
+            allocations=held,
         )
     notes += [f'host {name}: it has several nodes' for name in sorted(several)]
     for name in several:

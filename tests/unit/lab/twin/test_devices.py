@@ -15,10 +15,13 @@ ROOT = 'the-root'
 
 
 class Placement:
-    """The answers of placement. children: {uuid: (name, inventories, traits)}"""
+    """The answers of placement. children: {uuid: (name, inventories, traits)}
 
-    def __init__(self, children):
-        self._children = children
+    allocations: {uuid: {consumer: resources}}
+    """
+
+    def __init__(self, children, allocations):
+        self._children, self._allocations = children, allocations
 
     def call(self, service, method, path):
         assert (service, method) == ('placement', 'GET')
@@ -27,6 +30,9 @@ class Placement:
             return {'resource_providers': [{'uuid': ROOT, 'name': 'h'}, *rows]}
         _empty, _kind, uuid, part = path.split('/')
         _name, inventories, traits = self._children[uuid]
+        if part == 'allocations':
+            found = self._allocations.get(uuid, {})
+            return {part: {consumer: {'resources': held} for consumer, held in found.items()}}
         totals = {name: {'total': total} for name, total in inventories.items()}
         return {'inventories': totals} if part == 'inventories' else {'traits': traits}
 
@@ -60,7 +66,8 @@ class ProvidersTest(testtools.TestCase):
                     'd': ('h_pci_0000_85_00_0', {'CUSTOM_BIG': 4}, []),
                     'e': ('h:Open vSwitch agent', {'NET_PACKET_RATE_KILOPACKET_PER_SEC': 9}, []),
                     'f': ('h:without inventories', {}, []),
-                }
+                },
+                {'b': {'web': {'CUSTOM_GPU': 1}}},
             ),
             ROOT,
             'h',
@@ -70,7 +77,10 @@ class ProvidersTest(testtools.TestCase):
                 devices.Provider(
                     'a', '0000:81:00.0', 'CUSTOM_PCI_15B3_101E', 8, ('CUSTOM_A',), True
                 ),
-                devices.Provider('b', '0000:82:00.0', 'CUSTOM_GPU', 1, ()),
+                devices.Provider(
+                    *('b', '0000:82:00.0', 'CUSTOM_GPU', 1, ()),
+                    allocations={'web': {'CUSTOM_GPU': 1}},
+                ),
                 devices.Provider('c', '0000:84:00.0', 'VGPU', 4, ('CUSTOM_TYPE',)),
             ],
             found,

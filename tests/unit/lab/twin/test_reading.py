@@ -1,18 +1,24 @@
 """Hosts and flavors that a twin cannot have as they are, after an import."""
 
+import dataclasses
+
 import testtools
 import yaml
 
+from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.maintenance import client
 from nova_lite.lab.twin import cells
 from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import flavors
+from nova_lite.lab.twin import guests
 from nova_lite.lab.twin import hosts
+from nova_lite.lab.twin import images
 from nova_lite.lab.twin import names
 from nova_lite.lab.twin import numa
 from nova_lite.virt.sim import profile
 
-GPU = devices.Provider('uuid', '0000:81:00.0', 'CUSTOM_PCI_10DE_2330', 1, ())
+CLASS = 'CUSTOM_PCI_10DE_2330'
+GPU = devices.Provider('uuid', '0000:81:00.0', CLASS, 1, ())
 
 
 def inventory(total, *, reserved=0, ratio=1.0):
@@ -46,9 +52,76 @@ class HostsTest(testtools.TestCase):
         self.assertEqual(1.0, ratios['memory_mb'])
 
     def test_what_the_twin_lacks_is_reserved(self):
-        found = host(VCPU=inventory(8, ratio=4.0), MEMORY_MB=inventory(100), DISK_GB=inventory(9))
-        found.extra |= {'VCPU': 5, 'MEMORY_MB': 30}
-        self.assertEqual({'vcpus': 2, 'memory_mb': 30, 'disk_gb': 0}, rule(found)['reserved'])
+        """All that placement has for other consumers than servers of the host in the twin."""
+        found = host(
+            VCPU=inventory(8, ratio=4.0),
+            MEMORY_MB=inventory(100),
+            DISK_GB=inventory(9),
+            PCPU=inventory(9),
+            CUSTOM_A=inventory(3),
+        )
+        found.providers = [
+            dataclasses.replace(GPU, total=3, allocations={'web': {CLASS: 1}, 'old': {CLASS: 1}})
+        ]
+        found.lost = [numa.Part(0, 2, 10)]
+        found.allocations = {
+            'web': {'VCPU': 2, 'MEMORY_MB': 20, 'CUSTOM_A': 1},
+            'migration': {'VCPU': 1, 'PCPU': 3, 'MEMORY_MB': 20},
+            'old': {'VCPU': 4, 'MEMORY_MB': 10, 'CUSTOM_A': 2},
+        }
+        found.servers.add('web')
+        for _attempt in range(2):
+            found.reserve()
+        settings = found.rule([], devices.Kinds(found.providers, {}))
+        self.assertEqual({'memory_mb': 30, 'vcpus': 2, 'disk_gb': 0}, settings['reserved'])
+        self.assertEqual({'CUSTOM_A': 1}, settings['inventory'])
+        (card,) = settings['pci']
+        self.assertEqual(2, card['functions']['count'])
+        # One of three on a node that is not known, and two on the node of a guest.
+        self.assertEqual((1, 8), (found.pinned, found.dedicated))
+        self.assertEqual({'web', 'migration', 'old'}, found.consumers())
+
+
+class GuestsTest(testtools.TestCase):
+    def server(self, uuid, **more):
+        flavor = {'vcpus': 2, 'ram': 20, 'disk': 1, 'ephemeral': 0, 'swap': 0}
+        row = {
+            'id': uuid, 'status': 'ACTIVE', 'image': '', guests.HOST: 'a', guests.TASK: None,
+            'flavor': {**flavor, 'original_name': 'f'},
+        }  # fmt: skip
+        return {**row, **more}
+
+    def read(self, rows, found):
+        api = apis.Api({})
+        reader = guests.Guests(api, images.Images(api, names.Names(shown=False)), {})
+        each = reader.read(rows, {found.name: found})
+        reader.note(each)
+        return reader.notes
+
+    def test_allocations_of_others(self):
+        """A move that is not confirmed, an orphan and a server that is left out are reserved."""
+        found = host(VCPU=inventory(8), MEMORY_MB=inventory(100))
+        held = {'VCPU': 2, 'MEMORY_MB': 20}
+        found.allocations = dict.fromkeys(('resized', 'migration', 'orphan', 'broken'), held)
+        rows = [
+            self.server('resized', status='VERIFY_RESIZE'),
+            self.server('broken', status='ERROR'),
+        ]
+        notes = self.read(rows, found)
+        self.assertEqual({'vcpus': 6, 'memory_mb': 60, 'disk_gb': 0}, rule(found)['reserved'])
+        self.assertEqual((2, 20), (found.demand['VCPU'], found.demand['MEMORY_MB']))
+        self.assertEqual([], found.is_over())
+        for text in ('2 consumers', '1 server that are changing, deleted or in ERROR: their'):
+            self.assertIn(text, ' '.join(notes))
+
+    def test_each_server_has_its_own(self):
+        """A server whose id has allocations on another host is not on that host."""
+        found = host(VCPU=inventory(8), MEMORY_MB=inventory(100))
+        found.allocations = {'evacuated': {'VCPU': 3}, 'web': {'VCPU': 2}}
+        notes = self.read([self.server('web')], found)
+        self.assertEqual(3, rule(found)['reserved']['vcpus'])
+        self.assertIn('1 consumer of allocations', ' '.join(notes))
+        self.assertEqual([], self.read([], host(VCPU=inventory(8), MEMORY_MB=inventory(100))))
 
     def test_a_profile(self):
         """Most hosts share settings, and the others do not inherit what they lack."""
