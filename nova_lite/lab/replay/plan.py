@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import hashlib
 import json
 import os
 import typing
@@ -21,7 +22,9 @@ from nova_lite.lab.replay.readers import machine as machines
 from nova_lite.virt.sim import profile
 
 FILE, PROGRESS, CLOUD = 'study.json', 'progress.json', 'cloud'
-
+# The contents of the files of a study besides its trace.
+FLAVORS, DESCRIPTION = 'list of flavors', 'description of the cloud'
+PROFILE = 'profile of the hosts'
 
 NO_OPTIONS: Mapping[str, Mapping[str, str]] = {}
 DEFAULTS: dict[str, typing.Any] = {'cells': 1, 'hosts': 100, 'profile': 'default'}
@@ -53,7 +56,7 @@ class Spoiled(exception.Invalid):
 
 
 class Changed(exception.Conflict):
-    msg = 'The trace %(path)s has changed since the study began. Begin another study.'
+    msg = 'The %(what)s in %(path)s has changed since the study began. Begin another study.'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,7 @@ class Plan:
 
     machine, machine_size: for a trace whose sizes are fractions; see readers.machine.Type
     digest: SHA-256 of the trace; limit: number of arrivals, None for all
+    digests: see digests_of; empty until the study begins
     flavors: path of a list of flavors, None for a flavor for each size
     reference: [vCPUs, MiB, GiB] of the reference flavor (figures.Sample.fit), None for the largest
     vary: texts, as for settings.of
@@ -92,6 +96,7 @@ class Plan:
     migrations: int = 0
     lose_host: bool = False
     cloud_file: str | None = None
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def read(self) -> traces.Trace:
         """Return the trace. Raise TraceError, Empty, Changed."""
@@ -99,7 +104,37 @@ class Plan:
         machines_of = readers.READERS[self.format](self.trace, machines.Type(self.machine, size))
         found = traces.Trace(self.trace, machines_of, most=self.limit)
         if self.digest and self.digest != found.digest:
-            raise Changed(path=self.trace)
+            raise Changed(what='trace', path=self.trace)
+        return found
+
+    def digests_of(self, wanted: cluster.Wanted) -> dict[str, str]:
+        """Return {content: SHA-256} of the files besides the trace. Raise Changed.
+
+        wanted: the cloud, as `cloud` returns it
+        """
+        described = None if wanted.described is None else wanted.described.profile
+        source = wanted.settings.profile
+        texts = {
+            FLAVORS: _content(self.flavors),
+            DESCRIPTION: _content(self.cloud_file),
+            # The file of the cloud has settings of hosts, and may name a file with others.
+            PROFILE: _content(None if source in profile.bundled() else source)
+            if described is None
+            else described.encode(),
+        }
+        found = {
+            what: hashlib.sha256(text).hexdigest()
+            for what, text in texts.items()
+            if text is not None
+        }
+        paths = {
+            FLAVORS: self.flavors,
+            DESCRIPTION: self.cloud_file,
+            PROFILE: self.profile or self.cloud_file,
+        }
+        for what, digest in self.digests.items():
+            if found.get(what) != digest:
+                raise Changed(what=what, path=paths[what])
         return found
 
     def flavors_of(self, found: traces.Trace) -> choices.Flavors:
@@ -185,6 +220,14 @@ class Plan:
             'began_s': found.began_s,
             'ended_s': found.ended_s,
         }
+
+
+def _content(path: str | None) -> bytes | None:
+    """Return the content of a file, None without a path."""
+    if path is None:
+        return None
+    with open(path, 'rb') as file:
+        return file.read()
 
 
 def merged(*each: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:

@@ -39,7 +39,7 @@ class Interrupted(BaseException):
 class Study:
     """Runs a plan in a directory.
 
-    plan: with the digest of its trace set
+    plan: as it was given, and then with the digests of its files set
     is_interrupted: asked after each arrival; the study ends early when it returns true
     """
 
@@ -54,15 +54,17 @@ class Study:
         """Check the plan, and read its trace.
 
         progress: of an interrupted study
-        Raise ValueError and the errors of Plan.read and Plan.flavors_of.
+        Raise ValueError and the errors of Plan.read, digests_of and flavors_of.
         """
         self._directory = directory
         self._settings = plan.settings()
         self._trace = plan.read()
-        self.plan = dataclasses.replace(plan, digest=self._trace.digest)
+        self._wanted = plan.cloud(directory)
+        self.plan = dataclasses.replace(
+            plan, digest=self._trace.digest, digests=plan.digests_of(self._wanted)
+        )
         self._flavors = plan.flavors_of(self._trace)
         self._reference = plan.reference_of(self._flavors)
-        self._wanted = plan.cloud(directory)
         self._is_interrupted = is_interrupted
         progress = progress or {}
         self._finished: list[Json] = progress.get('finished', [])
