@@ -65,7 +65,7 @@ APART = ('functional-rabbit',)
 BESIDE = ('pep8', 'lowest-apis', 'plain', 'docs', 'gabbi', 'sim')
 LOWEST_PRIORITY = 19
 # Environments in which tests may take turns, see tools/sample.py.
-IN_TURNS = ('unit', 'functional', 'functional-rabbit')
+IN_TURNS = ('functional', 'functional-rabbit')
 # Environments that take turns: with each commit one of them runs.
 EITHER = ('lowest-apis', 'plain')
 PASSED = ('Passed', 'Expected Fail')

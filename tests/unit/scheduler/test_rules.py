@@ -78,6 +78,12 @@ def forbidden(demand):
     }
 
 
+def contradicts(demand):
+    """Return whether flavor and image say different words about secure boot."""
+    said = demand.extra_specs.get('os:secure_boot'), demand.properties.get('os_secure_boot')
+    return None not in said and len(set(said)) > 1
+
+
 class RulesTest(cloud.ManagerTestCase):
     """The real placement and the real decision; only the rules are written twice."""
 
@@ -113,6 +119,8 @@ class RulesTest(cloud.ManagerTestCase):
             )
             for name in HOSTS
         ]
+        if contradicts(demand):
+            return set()
         wanted, refused = allowed_hosts.demanded(demand), forbidden(demand)
         return {
             place.host
@@ -131,6 +139,9 @@ class RulesTest(cloud.ManagerTestCase):
         try:
             ((uuid, selections),) = self.decide(spec).items()
         except exception.NoValidHost:
+            return None
+        except exception.Invalid:
+            self.assertTrue(contradicts(demand), demand)
             return None
         self.placement.delete_allocations(self.admin, uuid)
         return selections[0].service_host

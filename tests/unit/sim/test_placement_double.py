@@ -8,7 +8,6 @@ from tests.fixtures import http
 from tests.fixtures import templates
 from tests.sim.world.placement import double
 from tests.unit.lab.tuned_placement import test_contract as contract
-from tools import sample
 
 VERSION = double.VERSION.partition(' ')[2]
 
@@ -90,7 +89,6 @@ def _untyped(body):
     return {name: value for name, value in body.items() if name != 'consumer_type'}
 
 
-@sample.in_turns(2, first=1)
 class DoubleTest(testtools.TestCase):
     def start(self):
         """Start placement over a new database. Return (the application, the path of its file)."""

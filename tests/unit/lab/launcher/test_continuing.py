@@ -26,7 +26,6 @@ from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
 from tests.unit.lab.launcher import test_cloud_snapshots
-from tools import sample
 
 HOUR_S = 3600.0
 FORMER = {'a': 'former', 'etc/b': 'former', 'db/d': 'former'}
@@ -275,7 +274,6 @@ class RefusedTest(ContinuingCase):
         self.assertIn('nova-lite 0.9 with another version of cell: abc', str(error))
 
 
-@sample.in_turns(2)
 class KilledTest(ContinuingCase):
     def setUp(self):
         super().setUp()

@@ -20,7 +20,6 @@ from nova_lite.daemons.wsgi import placement
 from nova_lite.lab import tuned_placement
 from tests.fixtures import http
 from tests.fixtures import templates
-from tools import sample
 
 VERSIONS = ('1.0', '1.7', '1.19', '1.28', '1.39')
 LATEST = VERSIONS[-1]
@@ -314,7 +313,6 @@ def route_of(method, path):
     raise LookupError(path)
 
 
-@sample.in_turns(2)
 class ContractTest(testtools.TestCase):
     """The real placement is the measure."""
 
