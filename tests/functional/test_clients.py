@@ -18,7 +18,7 @@ AT_ONCE = 3
 ACTIVE = {'Status': 'ACTIVE', 'Power State': 1, 'Task State': None}
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class ClientTest(testtools.TestCase):
     """The cloud has three hosts a cell; each test deletes what it made."""
 

@@ -57,6 +57,7 @@ networks:
 """
 
 
+@sample.in_turns(3)
 class HowtoTest(testtools.TestCase):
     def test_the_page(self):
         """Its commands, in order, in one shell."""

@@ -170,7 +170,7 @@ def rows(path):
         return sorted(copied.iterdump())
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class ForkTest(base.CloudTest):
     """The commands, with two processes."""
 

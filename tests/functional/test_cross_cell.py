@@ -8,10 +8,12 @@ from tests.fixtures import moving
 from tests.fixtures import saga_faults
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 
+@sample.in_turns(2)
 class CrossCellTest(testtools.TestCase):
     settings = moves_base.ONE_HOST_EACH
 

@@ -67,7 +67,7 @@ READERS = (
 TIMELESS = ('stop', 'env', 'logs -n 1')
 
 
-@sample.in_turns(2)
+@sample.in_turns(4)
 class DamagedFilesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

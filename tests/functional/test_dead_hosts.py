@@ -11,10 +11,12 @@ from tests.fixtures import live_moving
 from tests.fixtures import saga_faults
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 
+@sample.in_turns(2)
 class DeadHostTest(testtools.TestCase):
     settings = own_cloud.NO_GRACE
 

@@ -20,7 +20,7 @@ from tools import sample
 load_tests = loading.load_tests
 Mode = saga_faults.Mode
 # How many scenarios one stands for, where not all are run.
-SAMPLED = 6
+SAMPLED = 9
 
 
 class DeletedCase(testtools.TestCase):

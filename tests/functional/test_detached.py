@@ -61,7 +61,7 @@ FAULTS = (
 PRINT = 'eval "$1"; printf "%s\\n" "$OS_AUTH_URL" "$OS_CLOUD"; env | grep former'
 
 
-@sample.in_turns(2)
+@sample.in_turns(4)
 class DetachTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -3,6 +3,7 @@
 from tests.fixtures import moving
 from tests.functional import own_cloud
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -14,6 +15,7 @@ class EvacuationTestCase(own_cloud.OwnCloudTest):
         return self.moving.act(server, 'evacuate', content, status=status, version=version)
 
 
+@sample.in_turns(2)
 class EvacuationTest(EvacuationTestCase):
     def test_rebuilt_elsewhere_and_cleaned_up_later(self):
         server = self.cloud.boot()

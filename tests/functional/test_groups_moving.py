@@ -24,7 +24,7 @@ HOSTS = ('cell1-host1', 'cell1-host2', 'cell1-host3')
 OTHER = 'cell2-host1'
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class GroupsMovingTest(moves_base.MovesTest):
     settings = moves_base.THREE_HOSTS_EACH
 

@@ -22,7 +22,7 @@ from tools import sample
 LIMIT_S = 300
 
 
-@sample.in_turns(4)
+@sample.in_turns(6)
 class HowToTest(testtools.TestCase):
     def setUp(self):
         super().setUp()

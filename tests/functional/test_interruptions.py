@@ -12,6 +12,7 @@ from nova_lite.lab import memory_broker
 from nova_lite.rpc.methods import super_conductor as super_rpc
 from tests.fixtures import cloud as cloud_fixture
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 SLOW = "extends: instant\nhosts: [{match: '*', delays: {spawn: 2}}]\n"
@@ -45,6 +46,7 @@ class InterruptionTest(testtools.TestCase):
         }
 
 
+@sample.in_turns(2)
 class RestartTest(InterruptionTest):
     def test_servers_and_guests_are_as_before(self):
         network = self.cloud.admin.network.find_network('private')
@@ -91,6 +93,7 @@ class RestartTest(InterruptionTest):
         self.assertEqual({}, self.cloud.guests())
 
 
+@sample.in_turns(2, first=1)
 class ComputeTest(InterruptionTest):
     def test_stopped_and_started_amid_boots(self):
         self.cloud.behave(SLOW)
@@ -115,6 +118,7 @@ class ComputeTest(InterruptionTest):
         self.cloud.wait(other)
 
 
+@sample.in_turns(2)
 class SuperConductorTest(InterruptionTest):
     def start_another(self, host):
         """Run one more super-conductor, by another name."""

@@ -102,7 +102,7 @@ class IsolationTestCase(testtools.TestCase):
         return server if server.status in ('ACTIVE', 'ERROR') else None
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class BootTest(IsolationTestCase):
     def test_a_change_takes_effect_on_the_next_decision(self):
         """Although what was read is reused for a minute."""
@@ -176,7 +176,7 @@ class BootTest(IsolationTestCase):
         self.isolate(**{LICENSED: 'optional'})
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=1)
 class MoveTest(IsolationTestCase):
     """An ordinary server finds only the one host that is neither its own nor isolated."""
 

@@ -20,7 +20,7 @@ USERS = {
 }
 
 
-@sample.in_turns(3)
+@sample.in_turns(5)
 class KeystoneTest(base.CloudTest):
     @classmethod
     def make_cloud(cls):

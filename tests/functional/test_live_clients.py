@@ -37,7 +37,7 @@ class LiveClientTestCase(base.CloudTest):
         return moved
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class LiveClientTest(LiveClientTestCase):
     def test_migrations(self):
         server = self.cloud.boot()

@@ -33,7 +33,7 @@ class LiveMigrationTestCase(own_cloud.OwnCloudTest):
         return server, self.moving.watched(server, 'running')
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class LiveMigrationTest(LiveMigrationTestCase):
     def test_ports_and_volumes_come_along(self):
         network = self.cloud.admin.network.find_network('private')
@@ -176,7 +176,7 @@ class LiveMigrationTest(LiveMigrationTestCase):
         self.assertEqual(('live-migration', True), (action.action, dest in action.message))
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=1)
 class EarlyEndTest(LiveMigrationTestCase):
     def test_abort_while_running(self):
         server, migration = self.begin_endless()

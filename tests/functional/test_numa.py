@@ -64,7 +64,7 @@ class NumaCase(held_parts.HeldPartsTest):
         return [node.name for node in self.cloud.admin.compute.hypervisors()]
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class NumaTest(NumaCase):
     def test_what_is_shown(self):
         server = self.cloud.boot(flavor='paged')

@@ -5,12 +5,14 @@ from nova_lite import runtime
 from nova_lite.clients import placement
 from tests.functional import moves_base
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
 SOME = {'VCPU': 1}
 
 
+@sample.in_turns(2)
 class OrphansTest(moves_base.MovesTest):
     def setUp(self):
         super().setUp()

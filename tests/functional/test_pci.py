@@ -94,7 +94,7 @@ class PciCase(held_parts.HeldPartsTest):
         return host, self.held(host)[server.id]
 
 
-@sample.in_turns(3)
+@sample.in_turns(4)
 class PciTest(PciCase):
     def test_every_device_can_be_had_and_none_twice(self):
         """Two hosts have six GPUs, and the seventh server finds none."""
@@ -314,6 +314,7 @@ class HealingTest(PlacementCase):
         self.moves()
 
 
+@sample.in_turns(2)
 class CrossCellTest(PciCase):
     settings = {**PciCase.settings, 'cells': 2, 'hosts': 1}
 

@@ -6,6 +6,7 @@ import typing
 from nova_lite import context
 from tests.functional import test_pci
 from tests.sim.cases import loading
+from tools import sample
 
 load_tests = loading.load_tests
 
@@ -49,6 +50,7 @@ class OneHostCase(test_pci.PlacementCase):
             self.has(self.cloud.boot(name, flavor='gpu'), 1)
 
 
+@sample.in_turns(2)
 class SameHostTest(OneHostCase):
     settings = {
         **test_pci.PlacementCase.settings,
@@ -60,6 +62,7 @@ class SameHostTest(OneHostCase):
         self.resizes()
 
 
+@sample.in_turns(2, first=1)
 class HealedSameHostTest(OneHostCase):
     settings = {
         **SameHostTest.settings,
@@ -70,6 +73,7 @@ class HealedSameHostTest(OneHostCase):
         self.resizes()
 
 
+@sample.in_turns(2)
 class SwitchedOnTest(test_pci.PlacementCase):
     """Placement learns of the devices when servers hold some already."""
 
@@ -93,6 +97,7 @@ class SwitchedOnTest(test_pci.PlacementCase):
         self.has(self.cloud.boot('two', flavor='two'), 2)
 
 
+@sample.in_turns(2, first=1)
 class CrossCellTest(test_pci.PlacementCase):
     settings = {**test_pci.PlacementCase.settings, 'cells': 2, 'hosts': 1}
 
@@ -109,6 +114,7 @@ class CrossCellTest(test_pci.PlacementCase):
             self.has(server, 1 if status == 202 else 2)
 
 
+@sample.in_turns(2)
 class OneTimeUseTest(test_pci.PlacementCase):
     """No other server gets a device that a server has had, until an operator releases it."""
 

@@ -56,7 +56,7 @@ class PluggingTestCase(own_cloud.OwnCloudTest):
         self.assertEqual([server.compute_host], self.cloud.guests()[server.id])
 
 
-@sample.in_turns(2)
+@sample.in_turns(3)
 class BuildsTest(PluggingTestCase):
     def test_waits_until_the_port_is_plugged(self):
         server = self.boot('host1')
@@ -105,7 +105,7 @@ class BuildsTest(PluggingTestCase):
         self.cloud.wait(server)
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=1)
 class MovesTest(PluggingTestCase):
     def test_migrate_and_revert(self):
         server = self.boot('host1')
@@ -135,7 +135,7 @@ class MovesTest(PluggingTestCase):
         self.cloud.wait(server, 'VERIFY_RESIZE')
 
 
-@sample.in_turns(2)
+@sample.in_turns(3, first=2)
 class LiveMigrationsTest(PluggingTestCase):
     def test_waits(self):
         server = self.boot('host1', network='shared')

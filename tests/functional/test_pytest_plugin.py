@@ -26,7 +26,7 @@ MISSING = 'No cloud runs in'
 SIZE = ('-o', 'nova_lite_up=--cells 1 --hosts 6')
 
 
-@sample.in_turns(3)
+@sample.in_turns(5)
 class PluginTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
