@@ -143,11 +143,19 @@ def _show(
     ]
     text_tables.show(('Server', 'How', 'MiB', 'To', 'Seconds'), rows)
     stay = len(found) - len(going)
-    moves_, take = plurals.of(len(going), 'move'), 'takes' if len(going) == 1 else 'take'
-    text = f'{moves_}, {args.parallel} at a time, {take} {_duration(predicted)} s'
+    text = _together(len(going), args.parallel, predicted)
     without = f'{plurals.of(stay, "server")} {"has" if stay == 1 else "have"} no place'
     print(f'{text}; {without}.' if stay else f'{text}.')
     print('\n'.join(commands))
+
+
+def _together(count: int, parallel: int, seconds: float) -> str:
+    """Return how long a number of moves takes, at most `parallel` of them at a time."""
+    each, one = f'{plurals.of(count, "move")}, {parallel} at a time', count == 1
+    if math.isinf(seconds):
+        ends = 'does not end' if one else 'do not end'
+        return f'{each}, {ends}: guests write their memory faster than it is copied'
+    return f'{each}, {"takes" if one else "take"} {_duration(seconds)} s'
 
 
 def _move(move: moves.Move) -> dict[str, object]:

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
         reason = f'{args.output} exists. Choose another --output, or add --force to replace it'
         raise client.WrongUse(reason=reason)
     directory = os.path.dirname(os.path.abspath(args.output or 'twin.yaml'))
-    if not os.access(directory, os.W_OK):
+    if args.output is not None and not os.access(directory, os.W_OK):
         reason = f'--output: {directory} is no directory that can be written. Choose another one'
         raise client.WrongUse(reason=reason)
     options = _options(args)
@@ -50,7 +50,13 @@ def run(args: argparse.Namespace) -> None:
         print(whole, end='')
         return
     # It has the sizes and perhaps the names of the servers of others.
-    layout.write(args.output, whole)
+    try:
+        layout.write(args.output, whole)
+    except OSError as error:
+        reason = (
+            f'--output: {args.output} cannot be written: {messages.cause(error)}. Choose another'
+        )
+        raise client.WrongUse(reason=reason) from error
     hosts = plurals.of(sum(len(cell['hosts']) for cell in found['cells']), 'host')
     servers = plurals.of(len(found.get('servers', ())), 'server')
     print(

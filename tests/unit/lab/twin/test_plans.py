@@ -4,6 +4,7 @@ import math
 
 import testtools
 
+from nova_lite.lab.twin import command
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import model
 from nova_lite.lab.twin import moves
@@ -72,6 +73,12 @@ class TimesTest(testtools.TestCase):
         self.assertEqual(math.inf, self.seconds(server(), bandwidth=100.0, dirty=200.0))
         cold = self.seconds(server(vm_state='stopped', root_gb=100), bandwidth=100.0)
         self.assertGreater(cold, 10)
+
+    def test_text(self):
+        self.assertEqual('1 move, 4 at a time, takes 2.0 s', command._together(1, 4, 2.0))
+        self.assertEqual('2 moves, 1 at a time, take 2.0 s', command._together(2, 1, 2.0))
+        for count, text in ((1, '1 move, 4 at a time, does not'), (2, 'time, do not end: guests')):
+            self.assertIn(text, command._together(count, 4, math.inf))
 
     def test_of_several(self):
         each = [('a', 4.0), ('a', 1.0), ('a', 2.0), ('a', 3.0)]
