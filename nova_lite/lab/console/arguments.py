@@ -29,6 +29,8 @@ UNKNOWN = 'unrecognized arguments: '
 REQUIRED = 'the following arguments are required: '
 # A value that argparse takes for an option, such as a duration below zero.
 HYPHENATED = re.compile(r'-\d')
+# What options call values that are paths.
+PATHS = ('DIR', 'FILE', 'PATH')
 # Attributes of the arguments of a command that are no options.
 INTERNAL = ('command', 'run', 'which', 'default_of')
 # The similarity from which on a word is proposed for another one.
@@ -55,9 +57,10 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{'allow_abbrev': False, **options})
 
     def add_argument(self, *names: str, **options: typing.Any) -> argparse.Action:
-        """Add an argument. The value of one that is no option may not be empty."""
+        """Add an argument. The value may not be empty if it is a path or no option."""
         nargs = options.get('nargs')
         is_ours = not names[0].startswith('-') and nargs != argparse.REMAINDER
+        is_ours = is_ours or options.get('metavar') in PATHS
         if is_ours and not options.keys() & {'type', 'choices'}:
             options['type'] = _filled_or_omitted if nargs == '?' else _filled
         return super().add_argument(*names, **options)

@@ -10,6 +10,7 @@ import typing
 
 from nova_lite import exception
 from nova_lite.daemons.wsgi import server
+from nova_lite.lab.console import messages
 from nova_lite.lab.launcher import host_names
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher.cloud_file import settings as file_settings
@@ -49,6 +50,10 @@ class Exists(exception.Conflict):
 
 class NotInterrupted(exception.Invalid):
     msg = 'The directory %(directory)s has no interrupted study: %(path)s does not exist'
+
+
+class NotMade(exception.Invalid):
+    msg = '--output: the directory %(directory)s cannot be made: %(reason)s. Choose another.'
 
 
 class Spoiled(exception.Invalid):
@@ -240,11 +245,14 @@ def merged(*each: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
 
 
 def create(directory: str, plan: Plan) -> None:
-    """Make the directory of a study. Raise Exists."""
-    if os.path.isdir(directory) and os.listdir(directory):
-        raise Exists(directory=directory)
-    os.makedirs(directory, exist_ok=True)
-    write(os.path.join(directory, FILE), dataclasses.asdict(plan))
+    """Make the directory of a study. Raise Exists, NotMade."""
+    try:
+        if os.path.isdir(directory) and os.listdir(directory):
+            raise Exists(directory=directory)
+        os.makedirs(directory, exist_ok=True)
+        write(os.path.join(directory, FILE), dataclasses.asdict(plan))
+    except OSError as error:
+        raise NotMade(directory=directory, reason=messages.cause(error)) from error
     # A study that is killed can be continued from its beginning.
     keep(directory, [])
 
@@ -277,9 +285,11 @@ def load(directory: str) -> tuple[Plan, dict[str, typing.Any]]:
 def _read(path: str) -> dict[str, typing.Any]:
     try:
         with open(path, encoding='utf-8') as file:
-            found: dict[str, typing.Any] = json.load(file)
+            found = json.load(file)
     except ValueError as error:
         raise Spoiled(path=path, reason='it is not JSON') from error
+    if not isinstance(found, dict):
+        raise Spoiled(path=path, reason='it is not an object of JSON')
     return found
 
 

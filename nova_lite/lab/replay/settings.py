@@ -7,6 +7,7 @@ import itertools
 from oslo_config import cfg
 
 from nova_lite import conf as conf_module
+from nova_lite import exception
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
 from nova_lite.scheduler import manager
@@ -77,4 +78,7 @@ def _check(setting: Setting) -> None:
                 raise ValueError(
                     f'--vary {option} does not take the value {value}: {messages.cause(error)}'
                 ) from error
-    manager.rules(conf)
+    try:
+        manager.rules(conf)
+    except (ValueError, exception.Invalid) as error:
+        raise ValueError(f'--vary: {messages.of(error)}') from error

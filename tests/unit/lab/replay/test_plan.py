@@ -62,6 +62,17 @@ class ContinuedTest(testtools.TestCase):
             self.check(path, plans.DESCRIPTION, 'profile: instant', settings)
             self.check(profile, plans.PROFILE, 'extends: default', named=path)
 
+    def test_spoiled(self):
+        self.begin()
+        for name in (plans.FILE, plans.PROGRESS):
+            path = pathlib.Path(self.directory, name)
+            before = path.read_text()
+            for text, reason in (('{', 'it is not JSON'), ('[]', 'it is not an object of JSON')):
+                path.write_text(text)
+                error = self.assertRaises(plans.Spoiled, self.go_on)
+                self.assertIn(f'{path} cannot be used: {reason}', str(error))
+            path.write_text(before)
+
     def test_bundled_profiles_are_no_files(self):
         self.begin(profile='instant')
         self.assertEqual({}, self.go_on().plan.digests)

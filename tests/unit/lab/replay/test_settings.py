@@ -43,7 +43,10 @@ class SettingsTest(testtools.TestCase):
             (['compute.cpu_allocation_ratio=1'], 'only options of filter_scheduler'),
             (['no_such=1'], 'group filter_scheduler has no option no_such'),
             ([f'{CPU}=much'], 'does not take the value much'),
-            (['enabled_filters=NoFilter'], 'unknown NoFilter'),
+            (
+                ['enabled_filters=NoFilter'],
+                '--vary: [filter_scheduler]enabled_filters: unknown NoFilter',
+            ),
             ([f'{CPU}=1', f'{CPU}=2'], 'given twice'),
             ([f'{CPU}=1,2,1'], f'--vary {CPU}: a value is given twice'),
             ([f'{CPU}=1,2,3,4,5', f'{RAM}=1,2,3,4'], '20 settings are too many'),
