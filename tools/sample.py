@@ -8,6 +8,7 @@ is 0. The same number takes the same cases again.
 """
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
 import functools
 import os
@@ -23,6 +24,9 @@ VARIABLE = 'NOVA_LITE_TEST_SAMPLE'
 TURNS = 'NOVA_LITE_TEST_TURNS'
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DIGITS = 6
+LOADER = 'unittest.loader'
+# Lowest bits of the number that do not choose modules.
+MODULE_BITS = 16
 
 
 @functools.cache
@@ -60,6 +64,37 @@ def turn(items: Sequence[Item], every: int, first: int = 0) -> Sequence[Item]:
     if not os.environ.get(TURNS):
         return items
     return items[(first + number()) % every :: every]
+
+
+def modules_in_turn(suite: unittest.TestSuite) -> unittest.TestSuite:
+    """Return the tests of a suite whose modules run with this commit, half of them.
+
+    All of them where none take turns. The choice does not depend on that of `turn`: both have other
+    digits of the number.
+    """
+    if not os.environ.get(TURNS):
+        return suite
+    tests = list(_tests_of(suite))
+    names = sorted({_module_of(test) for test in tests} - {LOADER})
+    # A module that cannot be imported fails with each commit.
+    chosen = {LOADER, *names[(number() >> MODULE_BITS) % 2 :: 2]}
+    return unittest.TestSuite(test for test in tests if _module_of(test) in chosen)
+
+
+def _module_of(test: unittest.TestCase) -> str:
+    """Return the module in the name of a test; LOADER for one that stands for a module."""
+    name = test.id()
+    if name.startswith(LOADER):
+        return LOADER
+    return name.partition('(')[0].rpartition('.')[0].rpartition('.')[0]
+
+
+def _tests_of(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from _tests_of(each)
+        else:
+            yield each
 
 
 def in_turns(every: int, first: int = 0) -> Callable[[Case], Case]:
