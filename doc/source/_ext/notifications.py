@@ -66,7 +66,7 @@ def sample():
         shares=[],
         tags=[],
         migration=types.SimpleNamespace(cross_cell_move=True, source_compute='cell1-host1'),
-        asked=types.SimpleNamespace(user_id='user', project_id='project'),
+        asked=types.SimpleNamespace(action='resize', user_id='user', project_id='project'),
         request_id=REQUEST,
     )
     change = watch.Change(notes.Note('event', facts, AT), server)
