@@ -20,7 +20,10 @@ MONTHS = 12
 
 
 def last(setting: str, before: Moment) -> Period:
-    """Return the last period that was over at a time. Raise ValueError before the year 1."""
+    """Return the last period that was over at a time.
+
+    Raise ValueError or OverflowError before the year 1.
+    """
     end = begin(setting, before)
     return begin(setting, end - datetime.timedelta(microseconds=1)), end
 

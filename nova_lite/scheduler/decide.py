@@ -124,7 +124,7 @@ class Decision:
             # A former move of a server may have been undone before any record showed it.
             for uuid in self.uuids:
                 self.world.states.withdraw(uuid)
-            since = runtime.monotonic() if outcome.overtaken else started
+            since = runtime.monotonic() if outcome.claim_refused else started
             outcome = self._attempt(version, since)
         if len(outcome.chosen) == len(self.uuids):
             return outcome
@@ -222,13 +222,13 @@ class Decision:
             complete = len(outcome.chosen) == len(self.uuids)
             if complete and together and not held.carry_out():
                 LOG.info('Placement refused a batch of claims; trying them one by one')
-                complete, outcome.overtaken = False, True
+                complete, outcome.claim_refused = False, True
         finally:
             if not complete:
                 held.give_back()
         if complete:
             return outcome
-        return select.Outcome(refusals=outcome.refusals, overtaken=outcome.overtaken)
+        return select.Outcome(refusals=outcome.refusals, claim_refused=outcome.claim_refused)
 
     def _select(self, answer: candidates.Candidates | None, claim: select.Claim) -> select.Outcome:
         if answer is None:

@@ -72,14 +72,15 @@ class Outcome:
     chosen: {server uuid: Choice}; servers without a host are missing
     alternates: {server uuid: [Choice, ...]}
     weights: {server uuid: {host: {weigher: weight}}} of the best hosts for the server
-    overtaken: whether a claim was refused, so that others have claimed since placement was asked
+    claim_refused: whether a host had no room for what placement had offered. A new answer may offer
+        more: others have claimed since, or the answer was limited
     """
 
     chosen: dict[str, Choice] = dataclasses.field(default_factory=dict)
     alternates: dict[str, list[Choice]] = dataclasses.field(default_factory=dict)
     weights: decisions.Weights = dataclasses.field(default_factory=dict)
     refusals: decisions.Refusals = dataclasses.field(default_factory=decisions.Refusals)
-    overtaken: bool = False
+    claim_refused: bool = False
 
 
 def select(
@@ -239,7 +240,7 @@ class _Selection:
                 if self.claim(uuid, host, wanted):
                     LOG.debug('Server %s goes to %s', uuid, host)
                     return Choice(host, wanted)
-            self.outcome.overtaken = True
+            self.outcome.claim_refused = True
             self.refusals.add('claim', host.host, 'not enough resources left')
         return None
 

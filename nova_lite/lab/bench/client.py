@@ -19,6 +19,8 @@ WAIT_S = 120
 # Servers of a page of a list: as many as the API shows at most by default.
 PAGE = 1000
 FAILED = 'ERROR'
+# In the error of a page that begins after a deleted server.
+BAD_MARKER = 'answered 400'
 LIMITS, UNLIMITED = ('instances', 'cores', 'ram'), -1
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -171,7 +173,9 @@ class Client:
         while body.get('servers_links'):
             try:
                 body = self.call('GET', f'{path}&marker={found[-1]}')
-            except exception.Conflict:
+            except exception.Conflict as error:
+                if BAD_MARKER not in error.message:
+                    raise
                 # The server at which the next page begins was deleted.
                 return self._listed(query)
             found += [server['id'] for server in body['servers']]

@@ -35,6 +35,9 @@ PROJECT = USER = 'replay'
 # A query that matches each host with a free vCPU.
 EVERY_HOST = (('resources', 'VCPU:1'),)
 
+# Stage of a decision that failed because a host lacks a metric that is required.
+METRICS = 'metrics'
+
 
 @dataclasses.dataclass(frozen=True)
 class Placing:
@@ -173,6 +176,10 @@ def decided(
         ((chosen,),) = decision.run(alternates=False)
     except exception.NoValidHost:
         return rejected(decision.record, len(decision.not_offered()))
+    except exception.ComputeHostMetricNotFound:
+        return Placing(None, METRICS, {})
+    except exception.Invalid:
+        return Placing(None, decisions.REQUEST_FILTER, {})
     return Placing(chosen.service_host)
 
 

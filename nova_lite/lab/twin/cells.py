@@ -1,13 +1,12 @@
 """The cells of a twin. The APIs of a cloud do not show which host is in which cell."""
 
-from collections.abc import Iterable
 from collections.abc import Sequence
 import fnmatch
 
 from nova_lite.lab.maintenance import client
 
 
-def divided(hosts: Sequence[str], patterns: Iterable[str]) -> list[list[str]]:
+def divided(hosts: Sequence[str], patterns: Sequence[str]) -> list[list[str]]:
     """Return the names of the hosts of each cell. Raise WrongUse.
 
     patterns: for each cell the patterns of its hosts, with commas; without any there is one cell
@@ -24,6 +23,6 @@ def divided(hosts: Sequence[str], patterns: Iterable[str]) -> list[list[str]]:
     for host in hosts:
         count = sum(host in found for found in cells)
         if count != 1:
-            fits = 'two cells' if count else 'no cell'
+            fits = f'{count} cells' if count else 'no cell'
             raise client.WrongUse(reason=f'host {host} is in {fits}. Correct the --cell patterns')
     return cells

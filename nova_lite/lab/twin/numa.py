@@ -148,13 +148,13 @@ def _divided(total: int, count: int, unit: int, least: Sequence[int]) -> list[in
 def _pages(sizes: Sequence[int], memory_mb: int, held: Iterable[Part]) -> dict[str, int]:
     """Return {size: number} of the large pages of a node: an equal share of the memory for each.
 
-    If its guests hold more pages, it has these.
+    If its guests hold more pages, it has these. What they hold in small pages stays small.
     """
     share_kb = memory_mb * topology.KIB_PER_MIB // (len(sizes) + 1)
     used = collections.Counter[int | None]()
     for part in held:
         used[part.page_kb] += part.memory_mb * topology.KIB_PER_MIB
-    left_kb = memory_mb * topology.KIB_PER_MIB
+    left_kb = max(0, memory_mb * topology.KIB_PER_MIB - used[None])
     found = {}
     for size in reversed(sizes):
         number = min(left_kb, max(share_kb, used[size])) // size

@@ -1,5 +1,6 @@
 """Filters that keep projects, flavors and images to certain hosts."""
 
+from nova_lite.lifecycle.guests import former_names
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
 from nova_lite.scheduler.filters import base
@@ -55,9 +56,8 @@ class AggregateImagePropertiesIsolation(base.Filter):
         namespace = self.options.aggregate_image_properties_isolation_namespace
         separator = self.options.aggregate_image_properties_isolation_separator
         prefix = namespace + separator if namespace else ''
-        properties = {
-            key: value for key, value in request.image_properties.items() if key.startswith(prefix)
-        }
+        given = former_names.replaced(request.image_properties)
+        properties = {key: value for key, value in given.items() if key.startswith(prefix)}
 
         def refuse(host: hosts.HostState) -> str | None:
             for key, value in properties.items():

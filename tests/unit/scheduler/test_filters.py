@@ -218,6 +218,10 @@ class AggregateFiltersTest(FilterTestCase):
         self.passes(name, base.make_host(), self.wanted(properties={'os_distro': 'linux'}))
         linux = self.wanted(properties={'os_distro': 'linux'})
         self.refuses(name, host, linux, because='os_distro')
+        host = base.make_host(metadata={'hw_architecture': 'x86_64'})
+        for former, passes in (('AMD64', True), ('aarch64', False)):
+            reason = self.refusal(name, host, self.wanted(properties={'architecture': former}))
+            self.assertEqual(passes, reason is None, former)
         self.set('filter_scheduler', aggregate_image_properties_isolation_namespace='os')
         self.passes(name, host, linux)
 

@@ -87,12 +87,13 @@ def _with_ids(api: apis.Api, key: str, value: str) -> str:
 def with_names(key: str, value: str, projects: Mapping[str, str]) -> str:
     """Return a value of metadata with {NAME} in place of ids of projects.
 
-    projects: {id: name}. Ids of other projects stay
+    projects: {id: name}. Ids stay of other projects, and of those whose names have a comma or brace
     """
     if not key.startswith(OF_PROJECTS):
         return value
-    ids = (each.strip() for each in value.split(','))
-    return ','.join(f'{{{projects[each]}}}' if each in projects else each for each in ids)
+    named = {each: f'{{{name}}}' for each, name in projects.items()}
+    ids = [each.strip() for each in value.split(',')]
+    return ','.join(named[each] if PROJECT.fullmatch(named.get(each, '')) else each for each in ids)
 
 
 def disable_hosts(api: apis.Api, entry: Json, known: list[str]) -> None:

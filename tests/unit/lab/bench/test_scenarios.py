@@ -67,6 +67,8 @@ class Pages(client.Client):
     No server is in ERROR.
     """
 
+    refusal = 'answered 400'
+
     def __init__(self):
         self.servers = [f'server-{number}' for number in range(5)]
         self.leaving = ['server-1']
@@ -77,7 +79,7 @@ class Pages(client.Client):
         marker = path.partition('&marker=')[2]
         if marker and self.leaving:
             self.servers.remove(self.leaving.pop())
-            raise exception.Conflict(reason=f'marker {marker} could not be found')
+            raise exception.Conflict(reason=f'GET {path} {self.refusal}: marker {marker}')
         start = self.servers.index(marker) + 1 if marker else 0
         shown = self.servers[start : start + 2]
         links = {'servers_links': [{'rel': 'next'}]} if len(shown) == 2 else {}
@@ -91,6 +93,11 @@ class PagesTest(testtools.TestCase):
         gone = cloud.gone([*cloud.servers], 0.001)
         self.assertEqual('server-1', next(gone))
         self.assertRaises(exception.Unavailable, next, gone)
+
+    def test_an_error_of_a_further_page(self):
+        cloud = Pages()
+        cloud.refusal = 'answered 500'
+        self.assertRaises(exception.Conflict, next, cloud.gone([*cloud.servers], 0.001))
 
     def test_servers_of_further_pages_settle(self):
         cloud = Pages()

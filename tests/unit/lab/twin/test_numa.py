@@ -65,6 +65,10 @@ class NodesTest(testtools.TestCase):
         held = [numa.Part(1, 0, 100 * 1024, 1048576)]
         pages = host(NFV, [2048, 1048576], held).nodes[1].pages
         self.assertEqual({2048: 14336, 1048576: 100}, {e.size_kb: e.total for e in pages[1:]})
+        small = 131072 - 90 * 1024
+        pages = host(NFV, [2048, 1048576], [numa.Part(1, 4, small)]).nodes[1].pages
+        left = 131072 - sum(each.size_kb * each.total for each in pages[1:]) // 1024
+        self.assertGreaterEqual(left, small)
 
     def test_sizes_of_pages(self):
         def sizes(*asked, held=()):
