@@ -36,8 +36,8 @@ from nova_lite import runtime
 from tests.fixtures import imported
 from tools import sample
 
-# Directories of tests of which half of the modules run with each commit, see tools/sample.py.
-HALVED = (os.path.join('tests', 'functional'),)
+# Directories of tests of which a third of the modules run with each commit, see tools/sample.py.
+DIVIDED = (os.path.join('tests', 'functional'),)
 # The command that stestr starts, before the options: discover -t TOP PATH.
 COMMAND = ('-m', 'stestr.subunit_runner.run', 'discover', '-t')
 
@@ -59,8 +59,8 @@ class Loader(unittest.TestLoader):
         key = start_dir, pattern, top_level_dir
         if key not in self._found:
             suite = super().discover(*key)
-            halves = os.path.normpath(start_dir) in HALVED
-            self._found[key] = sample.modules_in_turn(suite) if halves else suite
+            divides = os.path.normpath(start_dir) in DIVIDED
+            self._found[key] = sample.modules_in_turn(suite) if divides else suite
             # A thread would be missing in each worker, and would never release its locks.
             if runtime.active_threads() != 1:
                 raise AssertionError('a module started a thread when it was imported')
