@@ -57,22 +57,25 @@ class JoinedDeletions:
         """
         member = Member(cell, request)
         key = (cell.uuid, *cell.urls)
-        return self.combiner.call(member, lambda: self._finish(*self._accept([member]))[0], key=key)
+        return self.combiner.call(member, lambda: self._alone(member), key=key)
+
+    def _alone(self, member: Member) -> deletions.Accepted:
+        accepted = self._accept([member])
+        self._finish([member], accepted)
+        return accepted[0]
 
     def _together(self, members: Sequence[Member]) -> list[deletions.Accepted] | None:
-        found = joined.unless_refused(lambda: self._accept(members))
-        return None if found is None else self._finish(*found)
+        accepted = joined.unless_refused(lambda: self._accept(members))
+        if accepted is not None:
+            self._finish(members, accepted)
+        return accepted
 
-    def _accept(
-        self, members: Sequence[Member]
-    ) -> tuple[Sequence[Member], list[deletions.Accepted]]:
+    def _accept(self, members: Sequence[Member]) -> list[deletions.Accepted]:
         cell, down_time_s = members[0].cell, self._conf.service_down_time
         requests = [member.request for member in members]
-        return members, cell.db.write(deletions.accept, requests, down_time_s)
+        return cell.db.write(deletions.accept, requests, down_time_s)
 
-    def _finish(
-        self, members: Sequence[Member], accepted: list[deletions.Accepted]
-    ) -> list[deletions.Accepted]:
+    def _finish(self, members: Sequence[Member], accepted: Sequence[deletions.Accepted]) -> None:
         """Do what follows the record. The deletions take place even if this process is killed."""
         counting.stop(self._api_db, [each.row.uuid for each in accepted])
         of_host: dict[str, list[tuple[context.RequestContext, deletions.Accepted]]] = {}
@@ -81,7 +84,6 @@ class JoinedDeletions:
                 of_host.setdefault(each.row.host, []).append((member.request.ctxt, each))
         for host, found in of_host.items():
             self._send(members[0].cell, host, found)
-        return accepted
 
     def _send(
         self,

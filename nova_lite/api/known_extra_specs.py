@@ -13,6 +13,7 @@ import os_traits
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.lifecycle.guests import tpm
 
 # Raises ValueError for a value that compute does not understand.
 Check: typing.TypeAlias = Callable[[str], None]
@@ -138,7 +139,7 @@ EXACT = {
     'hw:serial_port_count': SIZE,
     'hw:sound_model': one_of('sb16', 'es1370', 'pcspk', 'ac97', 'ich6', 'ich9', 'usb', 'virtio'),
     'hw:tpm_model': one_of('tpm-tis', 'tpm-crb'),
-    'hw:tpm_secret_security': one_of('user', 'host', 'deployment'),
+    'hw:tpm_secret_security': one_of(*tpm.SECRETS),
     'hw:tpm_version': one_of('1.2', '2.0'),
     'hw:usb_model': one_of('none', 'nec-xhci', 'qemu-xhci'),
     'hw:vif_multiqueue_enabled': boolean,

@@ -53,7 +53,8 @@ class JoinedReleases:
         self, ctxt: context.RequestContext, uuid: str, network_info: Iterable[session.Fields]
     ) -> None:
         """Take all ports from a server, as Network.deallocate."""
-        ports = self._lists.call((ctxt, uuid), lambda: self._network.held_by(ctxt, [uuid])[uuid])
+        own = (ctxt, uuid)
+        ports = self._lists.call(own, lambda: self._list_together([own])[0])
         self._network.deallocate(ctxt, uuid, network_info, ports=ports)
 
     def _list_together(self, listings: Sequence[Listing]) -> list[session.Jsons]:

@@ -32,7 +32,6 @@ LOG = log.getLogger(__name__)
 
 Vm = states.VmState
 SNAPSHOT_EVENT, BACKUP_EVENT = 'compute_snapshot_instance', 'compute_backup_instance'
-UPDATE_EVENT = 'compute_power_update'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +117,8 @@ Do = model.PowerAction
 ACTIONS = {
     'start': Action('compute_start_instance', Do.ON, transitions.START),
     'stop': Action('compute_stop_instance', Do.OFF, transitions.STOP),
-    'power_update_on': Action(UPDATE_EVENT, Do.ON, transitions.START),
-    'power_update_off': Action(UPDATE_EVENT, Do.OFF, transitions.STOP),
+    'power_update_on': Action(transitions.POWER_UPDATE, Do.ON, transitions.START),
+    'power_update_off': Action(transitions.POWER_UPDATE, Do.OFF, transitions.STOP),
     'soft_delete': Action(
         'compute_soft_delete_instance', Do.OFF, transitions.SOFT_DELETE, interrupts=True
     ),

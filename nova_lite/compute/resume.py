@@ -27,6 +27,7 @@ from nova_lite.compute import site
 from nova_lite.objects import instance as objects
 from nova_lite.objects import selection as selection_objects
 from nova_lite.rpc.methods import conductor as conductor_rpc
+from nova_lite.states import transitions
 from nova_lite.virt import model
 
 LOG = log.getLogger(__name__)
@@ -40,7 +41,7 @@ POWER: dict[str | None, str] = {
     task: name
     for name, action in power.ACTIONS.items()
     for task in action.tasks
-    if action.event != power.UPDATE_EVENT
+    if action.event != transitions.POWER_UPDATE
 }
 # {name of an action: target of the power update that does it}
 TARGETS = {'start': 'POWER_ON', 'stop': 'POWER_OFF'}
@@ -229,7 +230,7 @@ class Resume:
 
 def _is_update(work: conductor_rpc.Unfinished) -> bool:
     """Return whether work on the power of a guest is a power update."""
-    return work.get('event') == power.UPDATE_EVENT
+    return work.get('event') == transitions.POWER_UPDATE
 
 
 def _image_order(ctxt: context.RequestContext, instance: objects.Instance) -> backups.Order | None:

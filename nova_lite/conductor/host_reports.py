@@ -39,8 +39,6 @@ RECORD = (
     'hidden',
     'updated_at',
 )
-# The event of an action that only the API tells from a start and a stop.
-POWER_UPDATE = 'compute_power_update'
 _SWITCHING = (*transitions.START.tasks, *transitions.STOP.tasks)
 _SERVERS, _SERVICES = instances.TABLE, services.TABLE
 _RECORDS = sa.select(*(_SERVERS.c[name] for name in RECORD)).where(
@@ -244,9 +242,9 @@ def _work(
     }
     request_id = found['context'].get('request_id', '')
     if row.task_state in _SWITCHING and actions.has_begun(
-        connection, row.uuid, request_id, POWER_UPDATE, row.host
+        connection, row.uuid, request_id, transitions.POWER_UPDATE, row.host
     ):
-        found['event'] = POWER_UPDATE
+        found['event'] = transitions.POWER_UPDATE
     return found
 
 

@@ -14,8 +14,8 @@ import typing
 
 from nova_lite import runtime
 
-# Seconds that a caller waits for a call in progress before it makes the next call beside it. Nobody
-# waits for the former call after that, so a call that hangs delays others once.
+# Seconds that a caller waits for a call in progress before it makes the next call beside it. No
+# caller waits for the former call after that, so a call that hangs delays others once.
 PATIENCE_S = 1.0
 
 Member = typing.TypeVar('Member')

@@ -99,11 +99,6 @@ def _memory_encryption(guest: asked_by.Asked) -> Iterable[str]:
     return [MEMORY_ENCRYPTION[memory.model_of(guest)]] if is_encrypted else []
 
 
-def has_virtual_tpm(guest: asked_by.Asked) -> bool:
-    """Return whether a guest has a virtual TPM."""
-    return bool(guest.spec('tpm_version') or guest.prop('tpm_version'))
-
-
 def _virtual_tpm(guest: asked_by.Asked) -> Iterable[str]:
     version = agreement.word(guest, 'tpm_version', 'TPM version', TPM_VERSIONS)
     if version is None:

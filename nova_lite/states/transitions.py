@@ -13,6 +13,8 @@ from nova_lite import states
 
 # A server's vm state and task state.
 State: typing.TypeAlias = tuple[str, str | None]
+# The event of a start or stop that follows an event of another service, which the API begins.
+POWER_UPDATE = 'compute_power_update'
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,6 +23,8 @@ from nova_lite.db.cell import actions
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import shares
+from nova_lite.lifecycle.guests import asked
+from nova_lite.lifecycle.guests import tpm
 from nova_lite.objects import block_device
 from nova_lite.objects import instance as instance_objects
 from nova_lite.states import transitions
@@ -35,8 +37,6 @@ LOG = log.getLogger(__name__)
 MOVES_MET = 3
 # Seconds for which a request waits until a server has changed cells.
 SWITCH_S, LOOK_S = 2.0, 0.02
-# The default of the extra spec hw:tpm_secret_security.
-USER_SECRET = 'user'
 
 
 def begin(
@@ -73,7 +73,7 @@ def require_no_tpm(server: server_access.Server, operation: str) -> None:
 
     Nova refuses such an operation before it looks at the lock and the state of the server.
     """
-    if _has_tpm(server):
+    if tpm.is_requested(_asked(server)):
         raise exception.Invalid(
             f"Operation '{operation}' not supported for vTPM-enabled instance ({server.uuid})."
         )
@@ -84,15 +84,12 @@ def require_no_private_tpm(server: server_access.Server, operation: str) -> None
 
     A live migration of an administrator cannot take this secret along.
     """
-    extra_specs = server.row.flavor.get('extra_specs') or {}
-    if (extra_specs.get('hw:tpm_secret_security') or USER_SECRET) == USER_SECRET:
+    if tpm.secret_of(_asked(server)) == tpm.PRIVATE:
         require_no_tpm(server, operation)
 
 
-def _has_tpm(server: server_access.Server) -> bool:
-    row = server.row
-    of_flavor, of_image = row.flavor.get('extra_specs') or {}, row.image_properties or {}
-    return bool(of_flavor.get('hw:tpm_version') or of_image.get('hw_tpm_version'))
+def _asked(server: server_access.Server) -> asked.Asked:
+    return asked.Asked.of(server.row.flavor, server.row.image_properties or {})
 
 
 def require_cell(server: server_access.Server) -> None:

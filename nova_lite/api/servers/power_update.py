@@ -19,8 +19,6 @@ from nova_lite.states import transitions
 LOG = log.getLogger(__name__)
 
 NAME = 'power-update'
-# The event of the action, also where the host continues it after a restart.
-EVENT = 'compute_power_update'
 # {tag of an event: its transition}
 TARGETS = {'POWER_ON': transitions.START, 'POWER_OFF': transitions.STOP}
 
@@ -39,8 +37,9 @@ def follow(req: request.Request, server: server_access.Server, target: str | Non
         if server.is_in_cell and server.row.vm_state == guard.after and not server.row.task_state:
             server.cell.db.write(_record, req.ctxt, server.row, action=guard.verb)
         else:
+            event = transitions.POWER_UPDATE
             power.carry_out(
-                req, server, guard, 'power_update', event=EVENT, target_power_state=str(target)
+                req, server, guard, 'power_update', event=event, target_power_state=str(target)
             )
     except exception.NovaLiteError as error:
         LOG.warning('Server %s does not follow event %s %s: %s', server.uuid, NAME, target, error)
@@ -53,6 +52,6 @@ def _record(
     action_id = actions.start(connection, ctxt, row.uuid, action)
     now = runtime.naive_now()
     times = {'start_time': now, 'updated_at': now, 'finish_time': now}
-    done = {'event': EVENT, 'host': row.host, 'result': 'Success', **times}
+    done = {'event': transitions.POWER_UPDATE, 'host': row.host, 'result': 'Success', **times}
     rows.insert(connection, actions.EVENTS, {'action_id': action_id, **done})
     rows.change(connection, actions.ACTIONS, {'finish_time': now}, id=action_id)

@@ -93,7 +93,7 @@ def finish(connection: sa.Connection, found: Sequence[Of], event: str, *, error:
         rows.change(connection, ACTIONS, changes, id=sorted({ids[each] for each in done}))
     for each in done:
         actions.note_end(connection, each.uuid, each.request_id, event, host=each.host)
-    for each in own.keys() - set(done):
+    for each in (each for each, events in own.items() if not events):
         actions.finish_event(connection, each.uuid, each.request_id, event, host=each.host)
     others = sorted({row.id for row in left} - set(ended))
     if others:

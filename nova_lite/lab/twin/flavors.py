@@ -72,8 +72,7 @@ def outside(
     """
     if any(key.startswith('accel:') for key in specs):
         return 'with accelerators'
-    asked = {named[1] for key in specs if (named := RESOURCES.fullmatch(key))}
-    if asked - {*classes}:
+    if _asked(specs) - {*classes}:
         return 'with resources that placement does not show on their hosts'
     devices = str(specs.get(pci.ALIAS) or '').split(',')
     if any(each.partition(':')[0].strip() not in aliases for each in devices if each):
@@ -83,8 +82,12 @@ def outside(
 
 def has_devices(specs: Mapping[str, str]) -> bool:
     """Return whether extra specs ask for PCI devices or virtual GPUs."""
-    asked = {named[1] for key in specs if (named := RESOURCES.fullmatch(key))}
-    return pci.ALIAS in specs or orc.VGPU in asked
+    return pci.ALIAS in specs or orc.VGPU in _asked(specs)
+
+
+def _asked(specs: Mapping[str, str]) -> set[str]:
+    """Return the resource classes that extra specs name."""
+    return {named[1] for key in specs if (named := RESOURCES.fullmatch(key))}
 
 
 def demand(

@@ -74,7 +74,7 @@ class Unfinished(typing.TypedDict):
     """Work that a host has not finished, with the arguments of its call.
 
     context: argument of RequestContext.from_wire; build: that of `instances.build`
-    event: `compute_power_update`, if the API has begun it
+    event: transitions.POWER_UPDATE, if the API has begun it
     continues: whether it is a build that continues although os-resetState has set the state
     """
 

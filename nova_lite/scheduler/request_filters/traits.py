@@ -12,6 +12,7 @@ from nova_lite import exception
 from nova_lite import versions
 from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import former_names
+from nova_lite.lifecycle.guests import tpm
 from nova_lite.objects import request_spec
 from nova_lite.scheduler import features
 from nova_lite.scheduler.request_filters import base
@@ -30,7 +31,6 @@ IMAGE_TRAITS = {
     'hw_viommu_model': 'COMPUTE_VIOMMU_',
 }
 REMOTE_MANAGED = 'remote-managed'
-TPM_SECURITY = ('user', 'host', 'deployment')
 
 
 def require_image_type_support(
@@ -118,10 +118,11 @@ def tpm_secret_security_filter(
     spec: request_spec.RequestSpec, deployment: base.Deployment
 ) -> str | None:
     """Require a host that keeps the secret of a virtual TPM as requested."""
-    if not features.has_virtual_tpm(features.asked(spec)):
+    guest = features.asked(spec)
+    if not tpm.is_requested(guest):
         return None
-    security = spec.flavor.extra_specs.get('hw:tpm_secret_security') or TPM_SECURITY[0]
-    if security not in TPM_SECURITY:
+    security = tpm.secret_of(guest)
+    if security not in tpm.SECRETS:
         raise exception.RequestFilterFailed(
             reason=f"TPM secret security '{security}' is not supported."
         )

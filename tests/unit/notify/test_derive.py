@@ -40,7 +40,7 @@ class EventsTest(testtools.TestCase):
         self.assertEqual(SILENT, named(*RECORDING) - rows)
 
     def test_of_rows_are_recorded(self):
-        recorded = named(*RECORDING, 'db')
+        recorded = named(*RECORDING, 'db', 'states')
         self.assertEqual(set(), {*derive.EVENTS, *derive.TASKS} - recorded)
 
 

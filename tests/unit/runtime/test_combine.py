@@ -165,7 +165,7 @@ class CombinerTest(testtools.TestCase):
         second = self.pool.submit(self.combiner.call, 1, lambda: 'beside')
         self.assertEqual('beside', second.result(LONG_S))
         self.assertFalse(first.done())
-        # Nobody waits for the call that hangs any more.
+        # No caller waits for the call that hangs any more.
         for member in (2, 3):
             self.assertEqual(member, self.combiner.call(member, lambda member=member: member))
         self.assertEqual(1, self.combiner.waits.qsize())

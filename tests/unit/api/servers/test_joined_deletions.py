@@ -122,7 +122,7 @@ class TestTogether(base.Case):
         found = self.delete(*self.uuids)
         self.assertEqual([True] * 3, [each.answers for each in found])
         self.assert_accepted(*self.uuids)
-        # The other host is told.
+        # The other host gets its message.
         self.assertEqual('delete_instance', self.sent()[-1][0])
 
     def test_a_commit_whose_result_is_unknown(self):
