@@ -216,7 +216,8 @@ def _require_as_seen(work: effects.Work, others: Sequence[sqlite3.Row]) -> None:
 def _queue(work: effects.Work) -> float:
     """Return the instant at which the job begins: after what runs on the guest.
 
-    A destroy interrupts that instead. Refuses to wait for a live migration.
+    A destroy interrupts that instead. Refuses to wait for a live migration, and refuses a live
+    migration that would have to wait. Requests about its copy may come first, and find the copy.
     """
     others = [
         row for row in store.running_jobs(work.tx, work.node, work.guest) if row['id'] != work.id
@@ -232,11 +233,17 @@ def _queue(work: effects.Work) -> float:
             if row['verb'] != Verb.DESTROY:
                 interrupt(work.tx, row, error, work.at)
         return work.at
-    copies = [row for row in others if row['verb'] == Verb.LIVE_MIGRATE]
-    if copies or work.verb == Verb.LIVE_MIGRATE:
+    if work.verb == Verb.LIVE_MIGRATE:
+        blocking = [row for row in others if row['verb'] not in ON_COPY]
+    else:
+        blocking = others if any(row['verb'] == Verb.LIVE_MIGRATE for row in others) else []
+    if blocking:
+        verb = blocking[0]['verb']
         raise effects.Refused(
-            'GuestBusy', f'{others[0]["verb"]} of guest {work.guest} is in progress on {work.node}.'
+            'GuestBusy', f'{verb} of guest {work.guest} is in progress on {work.node}.'
         )
+    if work.verb == Verb.LIVE_MIGRATE:
+        return work.at
     begins: float = max(work.at, *(row['due'] for row in others))
     return begins
 

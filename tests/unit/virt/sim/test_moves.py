@@ -2,11 +2,8 @@
 
 import os
 
-from nova_lite import exception
 from nova_lite import states
 from nova_lite.virt import model
-from nova_lite.virt.sim import census
-from nova_lite.virt.sim import hostpower
 from tests.unit.virt.sim import base
 
 Power = states.PowerState
@@ -237,6 +234,26 @@ class LiveMoveTests(LiveMoveTestCase):
         self.assertDone(self.source.destroy('n1', base.GUEST, key='d'))
         self.assertFailed('Interrupted', self.look())
 
+    def test_a_copy_begins_after_what_was_asked_of_it(self):
+        """A slow request to force it was first. It finds a copy, and forces it."""
+        self.prepare(
+            'extends: instant\nhosts:\n  - live_migration: {bandwidth_mb_s: 256, dirty_rate_mb_s: 512}'
+            '\n    delays: {force_complete_live_migration: 5}'
+        )
+        self.source.spawn('n1', base.guest_spec(), key='k')
+        forced = self.force()
+        self.assertEqual(model.JobState.RUNNING, forced.state)
+        self.ticket = self.assertDone(
+            self.dest.pre_live_migration('n1', base.guest_spec(), base.MOVE, key='p')
+        )['ticket']
+        self.copy = self.source.live_migrate(
+            'n1', base.GUEST, base.MOVE, key='l', ticket=self.ticket
+        )
+        self.assertEqual(model.JobState.RUNNING, self.copy.state)
+        self.clock.advance(60)
+        self.assertDone(self.source.poll(forced.id))
+        self.assertIn('handover', self.assertDone(self.look()))
+
     def test_what_cannot_begin(self):
         self.prepare()
         self.source.spawn('n1', base.guest_spec(), key='k', power_on=False)
@@ -372,29 +389,3 @@ class LiveMoveEndTests(LiveMoveTestCase):
         self.clock.advance(4)
         self.assertFailed('DriverError', self.look())
         self.assertEqual(1, len(self.running()))
-
-
-class HostPowerTests(base.SimTestCase):
-    def test_a_fenced_host_runs_nothing(self):
-        made = self.hosts(COPY % '')
-        made.spawn('n1', base.guest_spec(), key='k')
-        made.spawn('n2', base.guest_spec('g2'), key='k')
-        ticket = {'guest': base.GUEST, 'move': base.MOVE, 'id': 't'}
-        copy = made.live_migrate('n1', base.GUEST, base.MOVE, key='l', ticket=ticket)
-        hostpower.power_off(self.path('a'), 'n1')
-        self.assertEqual({'n2'}, made.up_nodes())
-        self.assertEqual({'g2': 'n2'}, self.running())
-        self.assertFailed('HypervisorUnavailable', made.poll(copy.id))
-        self.assertRaises(exception.Unavailable, made.spawn, 'n1', base.guest_spec('g3'), key='k')
-        other = self.hosts(name='b')
-        self.assertDone(other.spawn('n1', base.guest_spec(), key='evacuate'))
-        self.clock.advance(5)
-        hostpower.power_on(self.path('a'), 'n1')
-        self.assertEqual({'n1', 'n2'}, made.up_nodes())
-        self.assertEqual(5, made.get_facts('n1').booted_at - made.get_facts('n2').booted_at)
-        self.assertEqual(2, len(self.running()))
-        self.assertEqual(Power.SHUTDOWN, made.get_guest('n1', base.GUEST).power_state)
-
-    def test_what_does_not_exist(self):
-        for ask in (lambda path: hostpower.power_off(path, 'n1'), census.guests):
-            self.assertRaises(FileNotFoundError, ask, self.path('none'))
