@@ -76,6 +76,8 @@ def purge(connection: sa.Connection, before: datetime.datetime | None = None) ->
     The records of the last period stay: without them its servers would be audited again.
     """
     last = execute.value(connection, _LAST)
+    if last is None:
+        return 0
     query = TABLE.delete().where(TABLE.c.period_ending < last)
     if before is not None:
         query = query.where(TABLE.c.created_at < before)

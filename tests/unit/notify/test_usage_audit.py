@@ -124,6 +124,9 @@ class AuditTest(testtools.TestCase):
         self.assertEqual(0, self.cell.db.write(task_log.purge, began))
         self.assertEqual(3, self.cell.db.write(task_log.purge))
 
+    def test_a_purge_before_the_first_audit(self):
+        self.assertEqual(0, self.cell.db.write(task_log.purge))
+
     def test_two_conductors(self):
         """One that was slower finds that the other has audited the host."""
         self.cell.boot()
