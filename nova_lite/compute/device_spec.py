@@ -3,61 +3,73 @@
 Without the option guests can have all devices, and by one without entries ("[]") they have none.
 """
 
-from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
-import fnmatch
 import json
-import re
 import typing
 
 from oslo_utils import strutils
 
-from nova_lite import exception
+from nova_lite.compute import device_addresses
 from nova_lite.virt import pci
 
-ANY = '*'
+ANY = device_addresses.ANY
+PciConfigInvalidSpec = device_addresses.PciConfigInvalidSpec
 _IDS = 'vendor_id', 'product_id'
-_ADDRESS = re.compile(r'([0-9a-fA-F*]+):([0-9a-fA-F*]+):([0-9a-fA-F*]+)\.([0-7*])')
-# The parts of an address, and the greatest number of each.
-_PARTS = {'domain': 0xFFFF, 'bus': 0xFF, 'slot': 0x1F, 'function': 0x7}
+_ADDRESS, _NAME = 'address', 'devname'
 _PHYSICAL = 'physical_network'
-_TRUTHS = 'live_migratable', 'trusted', 'remote_managed', 'one_time_use'
+_REMOTE = 'remote_managed'
+_TRUTHS = 'live_migratable', 'trusted', _REMOTE, 'one_time_use'
 # Whether the hypervisor takes a device from its host. Simulated hosts do in any case.
 _MANAGED = 'managed'
 _PLACED = 'resource_class', 'traits'
-_KEYS = (*_IDS, 'address', _PHYSICAL, *_TRUTHS, _MANAGED, *_PLACED)
-
-
-class PciConfigInvalidSpec(exception.Invalid):
-    msg = 'Invalid [pci]device_spec config: %(reason)s'
+_KEYS = (*_IDS, _ADDRESS, _NAME, _PHYSICAL, *_TRUTHS, _MANAGED, *_PLACED)
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
     """Properties of devices, and the values that replace those of the driver.
 
-    A device has the address if its physical function has it.
+    devname: the network interface of the device, or of its physical function, in place of addresses
     resource_class: None means that of the vendor and the product
     """
 
     vendor_id: str
     product_id: str
-    has_address: Callable[[str], bool]
+    addresses: device_addresses.Addresses
     values: dict[str, typing.Any]
+    devname: str | None = None
     resource_class: str | None = None
     traits: tuple[str, ...] = ()
 
-    def fits(self, device: pci.Device) -> bool:
+    def fits(self, device: pci.Device, interfaces: Mapping[str, str]) -> bool:
+        """Return whether the spec describes a device.
+
+        interfaces: {network interface of the host: address of its device}
+        """
         return (
             self.vendor_id in (ANY, device.vendor_id)
             and self.product_id in (ANY, device.product_id)
-            and any(self.has_address(each) for each in (device.address, device.parent) if each)
+            and self._is_at(device, interfaces)
         )
 
+    def is_missing(self, devices: tuple[pci.Device, ...]) -> bool:
+        """Return whether a host lacks the one device that must be there: a remotely managed one."""
+        if not (self.values.get(_REMOTE) and (self.devname or self.addresses.is_exact)):
+            return False
+        interfaces = _interfaces(devices)
+        return not any(self._is_at(device, interfaces) for device in devices)
+
+    def _is_at(self, device: pci.Device, interfaces: Mapping[str, str]) -> bool:
+        if self.devname is None:
+            return self.addresses.fits(device)
+        address = interfaces.get(self.devname)
+        return address is not None and address in (device.address, device.parent)
+
     def apply(self, device: pci.Device) -> pci.Device:
-        """Return the device as guests can have it."""
-        return dataclasses.replace(device, **self.values) if self.values else device
+        """Return the device as guests can have it. Only drivers know its network interface."""
+        return dataclasses.replace(device, devname=None, **self.values)
 
     def place(self, device: pci.Device, *, placed: bool) -> pci.Device:
         """Return the device as aliases and placement know it. They do not know devices of ports.
@@ -72,10 +84,11 @@ class Spec:
         )
 
 
-def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
+def parse(lines: Iterable[str], *, placed: bool = False) -> tuple[Spec, ...]:
     """Return the specs of the option; if it is unset, one of all devices.
 
     Raise PciConfigInvalidSpec.
+    placed: whether placement knows the devices
     """
     lines = [*lines] or ['{}']
     found: list[Spec] = []
@@ -88,6 +101,12 @@ def parse(lines: Iterable[str]) -> tuple[Spec, ...]:
             if not isinstance(entry, dict):
                 raise PciConfigInvalidSpec(reason=f"Invalid entry: '{entry}'; Expecting dict")
             found.append(_spec(entry))
+    named = next((spec.devname for spec in found if spec.devname), None)
+    if placed and named:
+        raise PciConfigInvalidSpec(
+            reason=f"[pci]report_in_placement does not support devname, and there is '{named}'. "
+            'Use the address of the device'
+        )
     return tuple(found)
 
 
@@ -98,9 +117,21 @@ def offered(
 
     placed: whether placement knows the devices
     """
-    found = ((next((s for s in specs if s.fits(device)), None), device) for device in devices)
+    names = _interfaces(devices)
+    found = ((next((s for s in specs if s.fits(d, names)), None), d) for d in devices)
     offers = ((spec, spec.apply(device)) for spec, device in found if spec is not None)
     return tuple(spec.place(device, placed=placed) for spec, device in offers)
+
+
+def check_present(devices: tuple[pci.Device, ...], specs: tuple[Spec, ...]) -> None:
+    """Raise PciConfigInvalidSpec if a host lacks a remotely managed device that a spec names."""
+    if any(spec.is_missing(devices) for spec in specs):
+        reason = f'A device specified as "{_REMOTE}" is not actually present on the host'
+        raise PciConfigInvalidSpec(reason=reason)
+
+
+def _interfaces(devices: tuple[pci.Device, ...]) -> dict[str, str]:
+    return {device.devname: device.address for device in devices if device.devname}
 
 
 def _spec(entry: dict[str, typing.Any]) -> Spec:
@@ -108,13 +139,16 @@ def _spec(entry: dict[str, typing.Any]) -> Spec:
     if unknown:
         raise PciConfigInvalidSpec(reason=f'{unknown[0]} is not supported')
     vendor_id, product_id = (_id(key, entry.get(key, ANY)) for key in _IDS)
-    has_address = _address(entry.get('address', '*:*:*.*'))
-    for key in _PLACED:
-        if not isinstance(entry.get(key, ''), str):
+    if entry.get(_NAME) and entry.get(_ADDRESS):
+        raise PciConfigInvalidSpec(reason=f'an entry can have {_NAME} or {_ADDRESS}, but not both')
+    for key in (*_PLACED, _NAME):
+        if not isinstance(entry.get(key) or '', str):
             raise PciConfigInvalidSpec(reason=f'{key} {entry[key]!r} is not a string')
     given, traits = entry.get('resource_class'), pci.traits_of(entry.get('traits'))
     name = pci.class_named(given) if given else None
-    return Spec(vendor_id, product_id, has_address, _values(entry), name, traits)
+    addresses = device_addresses.read(entry.get(_ADDRESS))
+    interface = entry.get(_NAME) or None
+    return Spec(vendor_id, product_id, addresses, _values(entry), interface, name, traits)
 
 
 def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:
@@ -138,46 +172,4 @@ def _values(entry: dict[str, typing.Any]) -> dict[str, typing.Any]:
 def _id(key: str, value: object) -> str:
     if value == ANY:
         return ANY
-    return f'{_number(key, str(value), 0xFFFF):04x}'
-
-
-def _number(key: str, text: str, most: int) -> int:
-    if not re.fullmatch('[0-9a-fA-F]+', text):
-        raise PciConfigInvalidSpec(
-            reason=f"property {key} ('{text}') does not parse as a hex number."
-        )
-    number = int(text, 16)
-    if number > most:
-        raise PciConfigInvalidSpec(
-            reason=f'property {key} ({text}) is greater than the maximum allowable value ({most:X}).'
-        )
-    return number
-
-
-def _address(value: object) -> Callable[[str], bool]:
-    """Return a function that tells whether a device has the address of a spec."""
-    if isinstance(value, dict):
-        return _by_expressions(value)
-    match = _ADDRESS.fullmatch(str(value))
-    if match is None:
-        raise PciConfigInvalidSpec(reason=f'address {value!r} is not DOMAIN:BUS:SLOT.FUNCTION')
-    widths = 4, 2, 2, 1
-    parts = [
-        part if ANY in part else f'{_number(key, part, most):0{width}x}'
-        for (key, most), part, width in zip(_PARTS.items(), match.groups(), widths, strict=True)
-    ]
-    pattern = '{}:{}:{}.{}'.format(*parts).lower()
-    return lambda address: fnmatch.fnmatchcase(address, pattern)
-
-
-def _by_expressions(value: dict[str, typing.Any]) -> Callable[[str], bool]:
-    if value.keys() - _PARTS.keys():
-        raise PciConfigInvalidSpec(reason=f'an address has the parts {", ".join(_PARTS)}')
-    try:
-        expressions = [re.compile(str(value.get(key, '.*')), re.IGNORECASE) for key in _PARTS]
-    except re.error as error:
-        raise PciConfigInvalidSpec(reason=f'address {value}: {error}') from None
-    return lambda address: all(
-        expression.fullmatch(part)
-        for expression, part in zip(expressions, re.split('[:.]', address), strict=True)
-    )
+    return f'{device_addresses.number(key, str(value), 0xFFFF):04x}'

@@ -62,9 +62,9 @@ class Hardware:
 
     def __init__(self, driver: protocol.Driver, conf: cfg.ConfigOpts) -> None:
         self._driver = driver
-        self._specs = device_spec.parse(conf.pci.device_spec)
-        self._types = mdev_types.read(conf)
         self._placed = conf.pci.report_in_placement
+        self._specs = device_spec.parse(conf.pci.device_spec, placed=self._placed)
+        self._types = mdev_types.read(conf)
         options = conf.compute
         self.provider_configs = provider_configs.read(options.provider_config_location)
         self._shared, self._dedicated = (_set(options, name) for name in OPTIONS)
@@ -113,6 +113,7 @@ class Hardware:
 
     def check(self, node: str) -> None:
         """Raise an error of INVALID if options do not fit the CPUs and devices of a node."""
+        device_spec.check_present(self._driver.get_devices(node), self._specs)
         self._check_placed(node)
         self._check_virtual(node)
         known = {each.id for each in self.nodes(node).nodes}

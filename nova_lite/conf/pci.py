@@ -23,8 +23,9 @@ OPTS: list[cfg.Opt] = [
             cfg.DeprecatedOpt('pci_passthrough_whitelist', group='DEFAULT'),
         ],
         help='PCI devices of the hosts that servers can have, as a JSON object with the keys vendor_id, '
-        'product_id, address (with "*", or an object of regular expressions for domain, bus, slot '
-        'and function), physical_network (a name, or null for networks without a physical one: ports '
+        'product_id, address ([[[DOMAIN:]BUS:]SLOT][.FUNCTION] with "*", or an object of regular '
+        'expressions for domain, bus, slot and function) or devname (a network interface of the host), '
+        'physical_network (a name, or null for networks without a physical one: ports '
         'of these networks can have the devices), trusted, remote_managed, live_migratable, one_time_use and '
         'managed (each yes or no; managed has no effect), resource_class and traits (names with commas, for placement and for aliases), or a '
         'list of such objects. It may be given several times. Unset: all devices of the profile. An '

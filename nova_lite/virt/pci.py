@@ -49,6 +49,7 @@ class Device:
     unplaced: whether placement does not know a device with a resource class
     one_time_use: whether it stays reserved in placement after a guest has got it
     mdev_types: the types of virtual GPUs that it can offer. Only drivers know it
+    devname: the name of its network interface on the host. Only drivers know it
     """
 
     address: str
@@ -68,6 +69,7 @@ class Device:
     unplaced: bool = False
     one_time_use: bool = False
     mdev_types: tuple[MdevType, ...] = ()
+    devname: str | None = None
 
     @property
     def is_placed(self) -> bool:
@@ -92,7 +94,7 @@ class Device:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values. Those of ports and placement are left out if they are not set."""
         values = dataclasses.asdict(self)
-        for name in (*OF_PORTS, *OF_PLACEMENT, 'mdev_types'):
+        for name in (*OF_PORTS, *OF_PLACEMENT, 'mdev_types', 'devname'):
             if not values[name]:
                 del values[name]
         return values

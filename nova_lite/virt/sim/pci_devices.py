@@ -12,6 +12,9 @@ PHYSICAL, SERIAL = 'physical_network', 'card_serial_number'
 TRUSTED, REMOTE = 'trusted', 'remote_managed'
 OF_PORTS = PHYSICAL, SERIAL, TRUSTED, REMOTE
 TYPES, NAME, TRAITS = 'mdev_types', 'name', 'traits'
+# The name of a network interface. As systemd names them, virtual functions add v and their number.
+INTERFACE = 'devname'
+INTERFACES, LONGEST_INTERFACE = r'[^\s/:]+', 15
 ADDRESSES = r'[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
 MOST, MOST_FUNCTIONS = 256, 128
 # The name of a type of virtual GPUs is a part of their addresses.
@@ -29,15 +32,17 @@ def read(item: strict_yaml.Reader) -> tuple[pci.Device, ...]:
     for place in places:
         place.mapping(
             required=(VENDOR, PRODUCT),
-            optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE, TYPES, *OF_PORTS),
+            optional=(ADDRESS, COUNT, NODE, KIND, FUNCTIONS, LIVE, TYPES, INTERFACE, *OF_PORTS),
         )
-        place.expect(not (place.has(ADDRESS) and place.has(COUNT)), 'has address and count')
+        for key in (ADDRESS, INTERFACE):
+            place.expect(not (place.has(key) and place.has(COUNT)), f'has {key} and {COUNT}')
         for _number in range(place.at(COUNT).integer(1, MOST) if place.has(COUNT) else 1):
             address = _address(place) if place.has(ADDRESS) else next(free)
             found.extend(_devices(place, address))
         item.expect(len(found) <= MOST * 8, f'has more than {MOST * 8} devices')
-    addresses = [device.address for device in found]
-    item.expect(len({*addresses}) == len(addresses), 'has two devices with one address')
+    for key in (ADDRESS, INTERFACE):
+        values = [value for device in found if (value := getattr(device, key)) is not None]
+        item.expect(len({*values}) == len(values), f'has two devices with one {key}')
     return tuple(sorted(found, key=lambda device: device.address))
 
 
@@ -61,6 +66,7 @@ def _devices(item: strict_yaml.Reader, address: str) -> list[pci.Device]:
         remote_managed=_truth(item, REMOTE),
         card_serial_number=item.at(SERIAL).string() if item.has(SERIAL) else None,
         mdev_types=_types(item.at(TYPES)) if item.has(TYPES) else (),
+        devname=_interface(item.at(INTERFACE)) if item.has(INTERFACE) else None,
     )
     item.expect(kind == pci.PCI or not item.has(TYPES), f'{TYPES} belong to {pci.PCI}')
     item.expect(
@@ -76,6 +82,12 @@ def _functions(item: strict_yaml.Reader, parent: pci.Device) -> list[pci.Device]
     item.mapping(required=(COUNT, PRODUCT), optional=(KIND, LIVE))
     kind = item.at(KIND).choice((pci.VF, pci.VDPA)) if item.has(KIND) else pci.VF
     stem = parent.address.rsplit(':', 1)[0]
+    count = item.at(COUNT).integer(1, MOST_FUNCTIONS)
+    name = parent.devname
+    item.expect(
+        name is None or len(f'{name}v{count - 1}') <= LONGEST_INTERFACE,
+        f'{INTERFACE}s of {FUNCTIONS} would have more than {LONGEST_INTERFACE} characters',
+    )
     return [
         dataclasses.replace(
             parent,
@@ -85,8 +97,9 @@ def _functions(item: strict_yaml.Reader, parent: pci.Device) -> list[pci.Device]
             kind=kind,
             parent=parent.address,
             live_migratable=_truth(item, LIVE),
+            devname=None if name is None else f'{name}v{number}',
         )
-        for number in range(item.at(COUNT).integer(1, MOST_FUNCTIONS))
+        for number in range(count)
     ]
 
 
@@ -102,6 +115,13 @@ def _types(item: strict_yaml.Reader) -> tuple[pci.MdevType, ...]:
     item.expect(found, 'has no types')
     item.expect(len({each.name for each in found}) == len(found), 'has a type twice')
     return tuple(found)
+
+
+def _interface(place: strict_yaml.Reader) -> str:
+    name = place.string()
+    fits = re.fullmatch(INTERFACES, name) and len(name) <= LONGEST_INTERFACE
+    place.expect(fits, f'must have at most {LONGEST_INTERFACE} characters, no space, "/" or ":"')
+    return name
 
 
 def _truth(item: strict_yaml.Reader, key: str) -> bool:

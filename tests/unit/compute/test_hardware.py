@@ -5,6 +5,7 @@ import testtools
 
 from nova_lite import conf as nova_conf
 from nova_lite.compute import device_allocations
+from nova_lite.compute import device_spec
 from nova_lite.compute import hardware
 from nova_lite.compute import mdev_types
 from nova_lite.virt import model
@@ -135,6 +136,20 @@ class HardwareTest(testtools.TestCase):
             hardware.InvalidPlacement, self.hardware, card, placed=True,
             device_spec=[first, functions],
         )  # fmt: skip
+
+    def test_devices_with_network_interfaces(self):
+        card = """
+            hosts: [{pci: [{vendor_id: '15b3', product_id: '1021', dev_type: type-PF, devname: ens1,
+              functions: {count: 2, product_id: '101e'}}]}]
+        """
+        for name, total in (('ens1', 3), ('ens1v1', 1), ('ens2', 0)):
+            made = self.hardware(card, device_spec=[f'{{"devname": "{name}"}}'])
+            self.assertEqual(total, len(made.nodes('node').devices))
+        for name, placed, key in (('ens2', False, 'remote_managed'), ('ens1', True, 'trusted')):
+            self.assertRaises(
+                device_spec.PciConfigInvalidSpec, self.hardware, card, placed=placed,
+                device_spec=[f'{{"devname": "{name}", "{key}": "yes"}}'],
+            )  # fmt: skip
 
     def test_devices(self):
         made = self.hardware('extends: gpu')

@@ -156,6 +156,22 @@ REFUSED = (
         'hosts[0].pci[0]: card_serial_number, trusted, remote_managed belong to',
     ),
     (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', devname: ens1, count: 2}]}]",
+        'hosts[0].pci[0]: has devname and count',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', devname: 'ens 1'}]}]",
+        'hosts[0].pci[0].devname: must have at most 15 characters',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', devname: a}, {vendor_id: '10de', product_id: '2330', devname: a}]}]",
+        'hosts[0].pci: has two devices with one devname',
+    ),
+    (
+        "hosts: [{pci: [{vendor_id: '15b3', product_id: '1021', devname: ens1f0np0abcd, dev_type: type-PF, functions: {count: 11, product_id: '101e'}}]}]",
+        'hosts[0].pci[0].functions: devnames of functions would have more than 15 characters',
+    ),
+    (
         "hosts: [{pci: [{vendor_id: '10de', product_id: '2330', physical_network: 1}]}]",
         'hosts[0].pci[0].physical_network: must be a string',
     ),
