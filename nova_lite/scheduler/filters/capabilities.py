@@ -14,10 +14,14 @@ CAPABILITIES = 'capabilities'
 AGGREGATE = 'aggregate_instance_extra_specs'
 
 
+ADDRESS_BITS = 'hw:maxphysaddr_bits'
+
+
 class ComputeCapabilitiesFilter(base.Filter):
     """Extra specs `capabilities:path:to:fact`, or a fact's bare name, match the host.
 
-    A bare name that is no fact of the host is meant for another filter, and passes.
+    A bare name that is no fact of the host is meant for another filter, and passes. The host
+    reports at least `hw:maxphysaddr_bits` address bits.
     """
 
     once = True
@@ -31,7 +35,11 @@ class ComputeCapabilitiesFilter(base.Filter):
             elif scope == CAPABILITIES:
                 wanted.append((key, path, False, requirement or ''))
 
+        bits = request.extra_specs.get(ADDRESS_BITS)
+
         def refuse(host: hosts.HostState) -> str | None:
+            if bits is not None and not _has_bits(host, bits, default=False):
+                return f'does not report {bits} address bits'
             for key, path, bare, requirement in wanted:
                 found = _fact(host, path)
                 if found is None:
@@ -42,7 +50,7 @@ class ComputeCapabilitiesFilter(base.Filter):
                     return f'{key} is {found}, not {requirement}'
             return None
 
-        return refuse if wanted else None
+        return refuse if wanted or bits is not None else None
 
 
 def _knows(host: hosts.HostState, name: str) -> bool:
@@ -91,8 +99,8 @@ class ImagePropertiesFilter(base.Filter):
             properties.get(former_names.MODE),
         ]
         version = properties.get(former_names.VERSION)
-        address_bits = _number(properties.get('hw_maxphysaddr_bits'))
-        if not any(wanted) and version is None and address_bits is None:
+        bits = properties.get('hw_maxphysaddr_bits')
+        if not any(wanted) and version is None and bits is None:
             return None
 
         def refuse(host: hosts.HostState) -> str | None:
@@ -101,9 +109,8 @@ class ImagePropertiesFilter(base.Filter):
                 return f'does not support guests of {kind or "any kind"}'
             if version is not None and not _satisfies(host.hypervisor_version, version):
                 return f'hypervisor version {host.hypervisor_version} is not {version}'
-            has_bits = _number(host.cpu_info.get('maxphysaddr_bits'))
-            if address_bits is not None and has_bits is not None and address_bits > has_bits:
-                return f'has fewer than {address_bits} address bits'
+            if bits is not None and not _has_bits(host, bits, default=True):
+                return f'has fewer than {bits} address bits'
             return None
 
         return refuse
@@ -116,6 +123,13 @@ def _supports(
         value is None or value.lower() == str(has).lower()
         for value, has in zip(wanted, found, strict=False)
     )
+
+
+def _has_bits(host: hosts.HostState, wanted: object, *, default: bool) -> bool:
+    """Return whether a host has a number of address bits; `default` if it does not report any."""
+    has = _number(_fact(host, ['cpu_info', 'maxphysaddr', 'bits']))
+    bits = _number(wanted)
+    return default if has is None else bits is not None and bits <= has
 
 
 def _number(value: object) -> int | None:

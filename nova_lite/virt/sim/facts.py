@@ -69,7 +69,10 @@ def _cpu_info(behaviour: rules.Behaviour) -> model.Json:
         if behaviour.architecture == 'x86_64'
         else []
     )
+    bits = behaviour.address_bits
+    addresses = {'maxphysaddr': {'mode': 'emulate', 'bits': bits}} if bits else {}
     return {
+        **addresses,
         'arch': behaviour.architecture,
         'model': 'simulated',
         'vendor': 'nova_lite',

@@ -111,6 +111,7 @@ class Behaviour:
 
     numa: the NUMA nodes with CPUs and memory; None: only their number is known
     pci: the PCI devices; inventory: {further resource class: amount}
+    address_bits: of physical addresses of the CPUs; None: the host does not report them
     derived: what follows from the others, by name, once it was asked for
     """
 
@@ -131,6 +132,7 @@ class Behaviour:
     inventory: dict[str, int]
     numa: topology.Host | None = None
     pci: tuple[devices.Device, ...] = ()
+    address_bits: int | None = None
     derived: dict[str, typing.Any] = dataclasses.field(default_factory=dict, compare=False)
 
 

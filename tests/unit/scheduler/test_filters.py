@@ -135,6 +135,19 @@ class CapabilitiesFilterTest(FilterTestCase):
                 reason = self.refusal(self.name, host, self.wanted(extra_specs))
                 self.assertEqual(passes, reason is None)
 
+    def test_address_bits(self):
+        for cpu_info, bits, passes in (
+            ({'maxphysaddr': {'mode': 'emulate', 'bits': 40}}, '40', True),
+            ({'maxphysaddr': {'bits': 40}}, '41', False),
+            ({'maxphysaddr': {'bits': 40}}, 'x', False),
+            ({}, '32', False),
+        ):
+            for mode in ({}, {'hw:maxphysaddr_mode': 'passthrough'}):
+                with self.subTest((cpu_info, bits, mode)):
+                    wanted = self.wanted({'hw:maxphysaddr_bits': bits, **mode})
+                    reason = self.refusal(self.name, base.make_host(cpu_info=cpu_info), wanted)
+                    self.assertEqual(passes, reason is None)
+
 
 class ImagePropertiesFilterTest(FilterTestCase):
     name = 'ImagePropertiesFilter'
@@ -153,7 +166,7 @@ class ImagePropertiesFilterTest(FilterTestCase):
     def test_table(self):
         host = base.make_host(
             supported_instances=(('x86_64', 'kvm', 'hvm'), ('i686', 'qemu', 'hvm')),
-            cpu_info={'maxphysaddr_bits': 40},
+            cpu_info={'maxphysaddr': {'bits': 40}},
         )
         for properties, passes in (
             ({}, True),
@@ -181,6 +194,11 @@ class ImagePropertiesFilterTest(FilterTestCase):
             with self.subTest(properties=properties):
                 reason = self.refusal(self.name, host, self.wanted(properties=properties))
                 self.assertEqual(passes, reason is None)
+
+    def test_a_host_that_does_not_report_address_bits(self):
+        self.passes(
+            self.name, base.make_host(), self.wanted(properties={'hw_maxphysaddr_bits': '64'})
+        )
 
     def test_a_host_that_supports_nothing(self):
         host = base.make_host(supported_instances=())

@@ -150,6 +150,7 @@ hosts:
   - {capacity: {vcpus: 8, memory_mb: 4096, disk_gb: 100}, reserved: {memory_mb: 128}}
   - match: n2
     architecture: aarch64
+    address_bits: 48
     hypervisor: {type: KVM, version: 7000000}
     volume_types: [rbd]
     live_migration: {post_copy: true, auto_converge: true}
@@ -159,6 +160,8 @@ hosts:
         self.assertEqual(
             {'cells': 1, 'sockets': 2, 'cores': 2, 'threads': 2}, first.cpu_info['topology']
         )
+        self.assertNotIn('maxphysaddr', first.cpu_info)
+        self.assertEqual({'mode': 'emulate', 'bits': 48}, second.cpu_info['maxphysaddr'])
         self.assertEqual((('aarch64', 'kvm', 'hvm'),), second.supported_instances)
         self.assertIn('HW_CPU_X86_AVX2', first.traits)
         self.assertNotIn('HW_CPU_X86_AVX2', second.traits)
