@@ -71,14 +71,14 @@ FRAME = re.compile(r'^\s+File ".*?(?P<path>nova_lite/[\w/]+)\.py", line \d+, in 
 class Server:
     """A server at the time of a recorded change.
 
-    devices: block devices, None if notifications omit them
-    shares, tags: empty if notifications omit them
+    devices, shares: block devices and shares, None if notifications omit them
+    tags: empty if notifications omit them
     asked: the row of the action, or None; migration: the newest one, if notifications name moves
     """
 
     row: rows.Row
     devices: list[rows.Row] | None
-    shares: list[rows.Row]
+    shares: list[rows.Row] | None
     tags: list[str]
     migration: rows.Row | None
     asked: rows.Row | None
@@ -126,7 +126,7 @@ def of_server(
         request_id=server.request_id,
         action_initiator_user=server.user_id,
         action_initiator_project=server.project_id,
-        shares=[of_share(share) for share in server.shares],
+        shares=None if server.shares is None else [of_share(each) for each in server.shares],
     )
     if isinstance(made, payloads.InstanceActionPayload):
         made.fault = fault

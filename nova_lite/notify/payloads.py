@@ -133,7 +133,7 @@ class KeypairPayload(Payload):
 
 @payload
 class InstancePayload(Payload):
-    """A server. `shares` is empty without [notifications]include_share_mapping."""
+    """A server. `shares` is null without [notifications]include_share_mapping."""
 
     VERSION = '1.9'
     fields = {
@@ -172,7 +172,7 @@ class InstancePayload(Payload):
         'request_id': _text(),
         'action_initiator_user': _text(),
         'action_initiator_project': _text(),
-        'shares': fields.ListOfObjectsField('SharePayload'),
+        'shares': fields.ListOfObjectsField('SharePayload', nullable=True),
     }
 
 

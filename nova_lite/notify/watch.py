@@ -135,22 +135,22 @@ class Watcher:
     def _records(self, connection: sa.Connection, uuids: list[str], *, tags: bool) -> '_Records':
         """Return the records of servers, read with one statement for each table."""
         if not uuids:
-            return _Records({}, None, {}, {})
+            return _Records({}, None, None, {})
         found = rows.every(connection, instances.TABLE, uuid=uuids)
         return _Records(
             {row.uuid: row for row in found if not row.hidden},
             children.block_devices(connection, uuids) if self._devices else None,
-            shares.of(connection, uuids) if self._shares else {},
+            shares.of(connection, uuids) if self._shares else None,
             children.tags(connection, uuids) if tags else {},
         )
 
 
 class _Records(typing.NamedTuple):
-    """Rows by the uuid of their server. devices: None if notifications omit them"""
+    """Rows by the uuid of their server. devices, shares: None if notifications omit them"""
 
     servers: dict[str, rows.Row]
     devices: dict[str, list[rows.Row]] | None
-    shares: dict[str, list[rows.Row]]
+    shares: dict[str, list[rows.Row]] | None
     tags: dict[str, list[str]]
 
 
@@ -175,7 +175,7 @@ def _server(
     return from_records.Server(
         row=row,
         devices=None if records.devices is None else records.devices.get(uuid, []),
-        shares=records.shares.get(uuid, []),
+        shares=None if records.shares is None else records.shares.get(uuid, []),
         tags=records.tags.get(uuid, []),
         migration=migrations.find_newest(connection, uuid) if moves else None,
         asked=asked,

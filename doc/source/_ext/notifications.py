@@ -63,7 +63,7 @@ def sample():
     server = from_records.Server(
         row=types.SimpleNamespace(**_columns()),
         devices=[],
-        shares=[],
+        shares=None,
         tags=[],
         migration=types.SimpleNamespace(cross_cell_move=True, source_compute='cell1-host1'),
         asked=types.SimpleNamespace(action='resize', user_id='user', project_id='project'),

@@ -360,7 +360,7 @@ class SharesTest(WatchTestCase):
 class NoDevicesTest(WatchTestCase):
     def test_null_when_not_asked_for(self):
         self.cell.boot()
-        self.assertIsNone(self.notifier.last()['block_devices'])
+        self.assertEqual({None}, {self.notifier.last()[key] for key in ('block_devices', 'shares')})
 
 
 class NoticesTest(WatchTestCase):
