@@ -13,11 +13,9 @@ from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import asked as asked_by
 from nova_lite.lifecycle.guests import memory
 from nova_lite.lifecycle.guests import pinning
-from nova_lite.lifecycle.guests import refusals
+from nova_lite.lifecycle.guests import tpm
 from nova_lite.objects import request_spec
 
-TPM_VERSIONS = '1.2', '2.0'
-TPM_MODELS = TIS, CRB = 'tpm-tis', 'tpm-crb'
 SECURE_BOOT = 'required', 'disabled', 'optional'
 ADDRESS_SPACES = {
     'passthrough': os_traits.COMPUTE_ADDRESS_SPACE_PASSTHROUGH,
@@ -100,15 +98,13 @@ def _memory_encryption(guest: asked_by.Asked) -> Iterable[str]:
 
 
 def _virtual_tpm(guest: asked_by.Asked) -> Iterable[str]:
-    version = agreement.word(guest, 'tpm_version', 'TPM version', TPM_VERSIONS)
-    if version is None:
+    device = tpm.device(guest)
+    if device is None:
         return []
-    model = agreement.word(guest, 'tpm_model', 'TPM model', TPM_MODELS) or TIS
-    if model == CRB and version != '2.0':
-        raise refusals.InvalidRequest('TPM model CRB is only valid with TPM version 2.0.')
+    version, model = device
     return [
         'COMPUTE_SECURITY_TPM_' + version.replace('.', '_'),
-        'COMPUTE_SECURITY_TPM_CRB' if model == CRB else 'COMPUTE_SECURITY_TPM_TIS',
+        'COMPUTE_SECURITY_TPM_CRB' if model == tpm.CRB else 'COMPUTE_SECURITY_TPM_TIS',
     ]
 
 

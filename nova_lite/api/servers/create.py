@@ -105,7 +105,8 @@ def _check(
         sources.boot_image,
         boots_from_volume=asked.boots_from_volume,
     )
-    create_flavor.require_agreement(flavor, sources.boot_image)
+    create_flavor.require_sound(flavor, sources.boot_image)
+    create_flavor.require_encryption(flavor, sources.boot_image)
     create_flavor.require_accelerators(flavor)
     create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
     password = body.get('adminPass') or create_content.password(req.conf)

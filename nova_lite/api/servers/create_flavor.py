@@ -18,6 +18,7 @@ from nova_lite.db.api import flavors
 from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci
+from nova_lite.lifecycle.guests import tpm
 
 GIB = 1 << 30
 # A flavor in the format of records and sagas; see `as_dict`.
@@ -80,14 +81,25 @@ def require_accelerators(flavor: Flavor) -> None:
         )
 
 
-def require_agreement(flavor: Flavor, boot_image: session.Json | None) -> None:
-    """Raise Invalid if the sound device or the encryption of disks is contradictory or unknown.
+def require_encryption(flavor: Flavor, boot_image: session.Json | None) -> None:
+    """Raise Invalid if the encryption of ephemeral disks is contradictory or unknown.
 
     Nova checks this for new servers only; the scheduler checks it for the others.
     """
-    guest = _asked(flavor, boot_image or {})
-    agreement.sound_model(guest)
-    agreement.ephemeral_encryption(guest)
+    agreement.ephemeral_encryption(_asked(flavor, boot_image or {}))
+
+
+def require_sound(flavor: Flavor, boot_image: session.Json | None) -> None:
+    """Raise Invalid if the sound device is contradictory or unknown.
+
+    Nova checks this at create and rebuild; the scheduler checks it at a resize.
+    """
+    agreement.sound_model(_asked(flavor, boot_image or {}))
+
+
+def require_kept_tpm(former: Flavor, flavor: Flavor, boot_image: session.Json | None) -> None:
+    """Raise Invalid if a resize has a wrong virtual TPM. former: the flavor of the server"""
+    tpm.check_resize(*(_asked(each, boot_image or {}) for each in (former, flavor)))
 
 
 def constraints_of(flavor: Flavor, image: session.Json) -> constraints.Constraints:

@@ -62,6 +62,7 @@ def plan(
     else:
         changed = _is_other(req, row, root, image)
     wanted = create_flavor.check(req, row.flavor, image, boots_from_volume=root is not None)
+    create_flavor.require_sound(row.flavor, image)
     _check_topology(row, wanted)
     columns = _columns(image, disk_config)
     if root is not None:

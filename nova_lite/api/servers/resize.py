@@ -68,11 +68,11 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
     wanted = create_flavor.with_devices(req, flavor, row.flavor)
     boots_from_volume = bool(spec.get('is_bfv'))
-    guest = create_flavor.check(
-        req, wanted, spec.get('image') or None, boots_from_volume=boots_from_volume
-    )
+    image = spec.get('image') or None
+    guest = create_flavor.check(req, wanted, image, boots_from_volume=boots_from_volume)
     # The host of the former size keeps its resources until the resize is confirmed.
     rules_of_owner.admit(wanted, guest, wanted=1, boots_from_volume=boots_from_volume)
+    create_flavor.require_kept_tpm(row.flavor, wanted, image)
     moves.begin(
         req,
         server,

@@ -83,6 +83,35 @@ class ResizeTest(Case):
         self.flavor('pinned', **{'hw:cpu_policy': 'dedicated'})
         self.act(uuid, 'resize', {'flavorRef': 'pinned'})
 
+    def test_virtual_tpm(self):
+        """Nova looks at the TPM of both flavors, and leaves other features to the scheduler."""
+        uuid = self.api.add_server()
+        for flavorid, text, specs in (
+            ('old', "Invalid TPM version '3'", {'hw:tpm_version': '3'}),
+            ('crb', 'only valid with TPM', {'hw:tpm_version': '1.2', 'hw:tpm_model': 'tpm-crb'}),
+        ):
+            self.flavor(flavorid, **specs)
+            self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
+        self.flavor('boot', **{'os:secure_boot': 'x', 'hw:maxphysaddr_mode': 'x'})
+        self.act(uuid, 'resize', {'flavorRef': 'boot'})
+
+    def test_secret_of_a_virtual_tpm(self):
+        """The secret of a deployment cannot become that of a user or a host, nor the reverse."""
+        key, version = 'hw:tpm_secret_security', {'hw:tpm_version': '2.0'}
+        modes = {'none': {}, 'host': {key: 'host'}, 'all': {key: 'deployment'}}
+        for flavorid, specs in modes.items():
+            self.flavor(flavorid, vcpus=1, **version, **specs)
+        for (former, specs), wanted in itertools.product(modes.items(), modes):
+            flavor = {**self.api.record()['flavor'], 'extra_specs': {**version, **specs}}
+            uuid = self.api.add_server(flavor=flavor)
+            if (former == 'all') != (wanted == 'all'):
+                text = "Resize between 'deployment' TPM secret security and other"
+                self.refused_of(uuid, 'resize', {'flavorRef': wanted}, text)
+            else:
+                self.act(uuid, 'resize', {'flavorRef': wanted})
+        uuid = self.api.add_server(flavor={**flavor, 'extra_specs': modes['all']})
+        self.act(uuid, 'resize', {'flavorRef': 'host'})
+
     def test_device_profiles_first(self):
         """Nova answers so before it looks at sizes, quotas and the other extra specs."""
         text = 'instances that have accelerators'
@@ -112,6 +141,13 @@ class RebuildTest(Case):
         uuid = self.server({'hw:cpu_policy': 'shared'})
         self.refuse_image(uuid, 'is not permitted', hw_cpu_policy='dedicated')
         self.refuse_image(uuid, 'Field value foo', os_secure_boot='foo')
+
+    def test_sound(self):
+        uuid = self.server({'hw:sound_model': 'ich9'})
+        self.refuse_image(uuid, 'which has hw_sound_model', hw_sound_model='usb')
+        self.refuse_image(self.server({'hw:sound_model': 'x'}), "Invalid sound device model 'x'")
+        self.images.add(OTHER, properties={'hw_sound_model': 'ich9'})
+        self.act(uuid, 'rebuild', {'imageRef': OTHER})
 
     def test_nodes_stay(self):
         uuid = self.server({}, hw_numa_nodes='2')
