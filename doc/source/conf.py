@@ -20,6 +20,7 @@ extensions = [
     'reno.sphinxext',
     'api_coverage',
     'cloud_file',
+    'guest_properties',
     'invariants',
     'nova_invariants',
     'metrics_table',
