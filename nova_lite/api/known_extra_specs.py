@@ -13,6 +13,7 @@ import os_traits
 from oslo_utils import strutils
 
 from nova_lite import exception
+from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import tpm
 
 # Raises ValueError for a value that compute does not understand.
@@ -125,7 +126,7 @@ EXACT = {
     'hw:cpu_threads': COUNT,
     'hw:emulator_threads_policy': one_of('isolate', 'share'),
     'hw:ephemeral_encryption': boolean,
-    'hw:ephemeral_encryption_format': one_of('plain', 'luks', 'luksv2'),
+    'hw:ephemeral_encryption_format': one_of(*agreement.ENCRYPTION_FORMATS),
     'hw:hide_hypervisor_id': boolean,
     'hw:locked_memory': boolean,
     'hw:mem_encryption': boolean,
@@ -135,13 +136,13 @@ EXACT = {
     'hw:pci_numa_affinity_policy': one_of('required', 'preferred', 'legacy', 'socket'),
     'hw:pmem': form(r'[a-zA-Z0-9_]+(,[a-zA-Z0-9_]+)*,?'),
     'hw:pmu': boolean,
-    'hw:redirected_usb_ports': number(0, 15),
+    'hw:redirected_usb_ports': number(0, agreement.MOST_USB_PORTS),
     'hw:serial_port_count': SIZE,
-    'hw:sound_model': one_of('sb16', 'es1370', 'pcspk', 'ac97', 'ich6', 'ich9', 'usb', 'virtio'),
+    'hw:sound_model': one_of(*agreement.SOUND_MODELS),
     'hw:tpm_model': one_of(*tpm.MODELS),
     'hw:tpm_secret_security': one_of(*tpm.SECRETS),
     'hw:tpm_version': one_of(*tpm.VERSIONS),
-    'hw:usb_model': one_of('none', 'nec-xhci', 'qemu-xhci'),
+    'hw:usb_model': one_of(*agreement.USB_MODELS),
     'hw:vif_multiqueue_enabled': boolean,
     'hw:viommu_model': one_of('intel', 'smmuv3', 'virtio', 'auto'),
     'hw:virtio_packed_ring': boolean,

@@ -131,6 +131,12 @@ def _stateless_firmware(guest: asked_by.Asked) -> Iterable[str]:
     return [os_traits.COMPUTE_SECURITY_STATELESS_FIRMWARE]
 
 
+def _usb(guest: asked_by.Asked) -> Iterable[str]:
+    # In nova the hypervisor's driver refuses them when it starts the guest.
+    agreement.check_usb(guest)
+    return []
+
+
 FEATURES = (
     _memory_encryption,
     _virtual_tpm,
@@ -138,4 +144,5 @@ FEATURES = (
     _secure_boot,
     _address_space,
     _stateless_firmware,
+    _usb,
 )

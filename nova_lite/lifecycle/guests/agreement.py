@@ -7,6 +7,8 @@ from nova_lite.lifecycle.guests import refusals
 
 SOUND_MODELS = 'sb16', 'es1370', 'pcspk', 'ac97', 'ich6', 'ich9', 'usb', 'virtio'
 ENCRYPTION_FORMATS = 'plain', 'luks', 'luksv2'
+USB_MODELS = 'none', 'nec-xhci', 'qemu-xhci'
+MOST_USB_PORTS = 15
 _SWITCH, _FORMAT = 'ephemeral_encryption', 'ephemeral_encryption_format'
 
 
@@ -31,6 +33,30 @@ def word(
 def sound_model(guest: asked.Asked) -> str | None:
     """Return the model of the sound device. Raise Invalid if flavor and image disagree."""
     return word(guest, 'sound_model', 'sound device model', SOUND_MODELS)
+
+
+def check_usb(guest: asked.Asked) -> None:
+    """Raise Invalid if flavor and image disagree on USB devices, or for what does not exist."""
+    word(guest, 'usb_model', 'USB controller model', USB_MODELS)
+    name = 'redirected_usb_ports'
+    flavor, image = (_ports(text) for text in (guest.spec(name), guest.prop(name)))
+    if flavor is not None and image is not None and flavor != image:
+        raise refusals.conflict(guest, name, flavor, image)
+
+
+def _ports(text: str | None) -> int | None:
+    """Return the number of redirected USB ports in an extra spec or a property."""
+    if not text:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        raise refusals.InvalidRequest(f'"{text}" is not a valid integer.') from None
+    if number < 0:
+        raise refusals.InvalidRequest('You cannot have a negative number of USB ports.')
+    if number > MOST_USB_PORTS:
+        raise refusals.InvalidRequest(f'Nova only supports up to {MOST_USB_PORTS} USB ports.')
+    return number
 
 
 def ephemeral_encryption(guest: asked.Asked) -> tuple[bool, str | None]:

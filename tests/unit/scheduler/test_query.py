@@ -194,6 +194,16 @@ class QueryTest(base.SchedulerTestCase):
                 'has os:secure_boot extra spec explicitly set to disabled, conflicting',
             ),
             ({'hw:maxphysaddr_mode': 'x'}, {}, "Invalid Maxphyaddr mode 'x'."),
+            ({'hw:usb_model': 'x'}, {}, "Invalid USB controller model 'x'."),
+            ({'hw:usb_model': 'none'}, {'hw_usb_model': 'qemu-xhci'}, 'hw:usb_model extra spec'),
+            ({'hw:redirected_usb_ports': 'x'}, {}, '"x" is not a valid integer.'),
+            ({}, {'hw_redirected_usb_ports': '-1'}, 'a negative number of USB ports'),
+            ({}, {'hw_redirected_usb_ports': '16'}, 'up to 15 USB ports'),
+            (
+                {'hw:redirected_usb_ports': '2'},
+                {'hw_redirected_usb_ports': '3'},
+                'which has hw_redirected_usb_ports explicitly set to 3',
+            ),
         ):
             with self.subTest(specs=specs):
                 refused = self.assertRaises(exception.Invalid, self.pairs, specs, properties)
