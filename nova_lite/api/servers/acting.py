@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import typing
 
 from oslo_log import log
+from oslo_utils import strutils
 import sqlalchemy as sa
 
 from nova_lite import context
@@ -33,6 +34,8 @@ T = typing.TypeVar('T')
 
 LOG = log.getLogger(__name__)
 
+# A property of images whose guests have an agent.
+AGENT = 'hw_qemu_guest_agent'
 # The number of tries to begin an action on a server that a move changes at the same time.
 MOVES_MET = 3
 # Seconds for which a request waits until a server has changed cells.
@@ -90,6 +93,11 @@ def require_no_private_tpm(server: server_access.Server, operation: str) -> None
 
 def _asked(server: server_access.Server) -> asked.Asked:
     return asked.Asked.of(server.row.flavor, server.row.image_properties or {})
+
+
+def has_agent(server: server_access.Server) -> bool:
+    """Return whether the guest has the agent that sets passwords and freezes its disks."""
+    return strutils.bool_from_string((server.row.image_properties or {}).get(AGENT))
 
 
 def require_cell(server: server_access.Server) -> None:

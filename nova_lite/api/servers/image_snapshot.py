@@ -8,6 +8,7 @@ the snapshots.
 import typing
 
 from oslo_log import log
+from oslo_utils import strutils
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -40,6 +41,8 @@ UNCOUNTED_SINCE = 39
 ID_SINCE = 45
 # Of an action from its beginning to the end of the host's work.
 TASKS = frozenset((*transitions.SNAPSHOT.tasks, *transitions.BACKUP.tasks))
+# A property of images whose guests write nothing while a snapshot is taken.
+QUIESCE = 'os_require_quiesce'
 # Errors of requests whose server has changed since their image was created.
 OVERTAKEN = exception.StateChanged, exception.InstanceNotFound
 BODY = schema_parts.whole(
@@ -68,6 +71,7 @@ BACKUP_BODY = schema_parts.whole(
 def create_image(req: request.Request, server: server_access.Server) -> operation.Result:
     """Create an image of the server. A header below 2.45 or the body names the image."""
     _check_metadata(req)
+    _check_quiesce(server)
     if acting.boots_from_volume(acting.devices(server)):
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
         image = _of_volumes(req, server)
@@ -94,6 +98,7 @@ def create_backup(req: request.Request, server: server_access.Server) -> operati
     _check_metadata(req)
     if acting.boots_from_volume(acting.devices(server)):
         raise exception.Invalid('Backup is not supported for volume-backed instances.')
+    _check_quiesce(server)
     kept, kind = int(req.content['rotation']), req.content['backup_type']
     options = {'backup_type': kind, 'rotation': kept}
     image = _of_disk(req, server, transitions.BACKUP, 'createBackup', **options)
@@ -110,6 +115,14 @@ def _check_metadata(req: request.Request) -> None:
         return
     metadata = req.content.get('metadata') or {}
     quota.rules(req).require(quota.own_limits(req), 'metadata_items', len(metadata))
+
+
+def _check_quiesce(server: server_access.Server) -> None:
+    """Raise Invalid if the disks of a running guest must be frozen, and its agent is missing."""
+    is_required = strutils.bool_from_string((server.row.image_properties or {}).get(QUIESCE))
+    is_active = server.row.vm_state == states.VmState.ACTIVE
+    if is_required and is_active and not acting.has_agent(server):
+        raise exception.Invalid('QEMU guest agent is not enabled')
 
 
 def _of_disk(

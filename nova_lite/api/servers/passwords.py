@@ -3,8 +3,6 @@
 Source: reference/nova/api-surface 2.3 and 2.4.
 """
 
-from oslo_utils import strutils
-
 from nova_lite import exception
 from nova_lite import states
 from nova_lite.api import operation
@@ -22,8 +20,6 @@ from nova_lite.states import transitions
 
 PATH = '/servers/{server_id}/os-server-password'
 CHANGE = schema_parts.whole({'adminPass': create_schema.PASSWORD}, required=['adminPass'])
-# A property of images whose guests have the agent that sets passwords.
-AGENT = 'hw_qemu_guest_agent'
 
 
 @operation.server_action(
@@ -38,13 +34,12 @@ def change(req: request.Request, server: server_access.Server) -> None:
     """Set the password of the administrator in the guest, if the hypervisor supports it."""
     acting.require_host(server)
     source_host.require_up(req, server)
-    properties = server.row.image_properties or {}
     req.app.waiters.enter(req)
     req.app.compute(server.cell).check_set_admin_password(
         req.ctxt,
         host=server.row.host,
         instance_uuid=server.uuid,
-        has_agent=strutils.bool_from_string(properties.get(AGENT)),
+        has_agent=acting.has_agent(server),
     )
     guard = transitions.CHANGE_PASSWORD
     instance = acting.begin(req, server, guard.verb, guard)

@@ -67,6 +67,22 @@ class TestImages(base.Case):
             self.act(uuid, 'lock')
             self.act(uuid, action, body)
 
+    def test_disks_that_must_be_frozen(self):
+        """Only the agent of a running guest can freeze its disks."""
+        required = {'os_require_quiesce': 'yes'}
+        backup = {'name': 'b', 'backup_type': 'daily', 'rotation': 1}
+        for action, body in (('createImage', {'name': 'i'}), ('createBackup', backup)):
+            for properties in (required, {**required, 'hw_qemu_guest_agent': 'no'}):
+                uuid = self.api.add_server(image_properties=properties)
+                self.refused_act(uuid, action, body, code=400, text='guest agent is not enabled')
+                self.assertIsNone(self.api.row(uuid).task_state)
+            for values in (
+                {'image_properties': {**required, 'hw_qemu_guest_agent': 'yes'}},
+                {'image_properties': {'os_require_quiesce': 'no'}},
+                {'image_properties': required, 'vm_state': 'stopped'},
+            ):
+                self.act(self.api.add_server(**values), action, body)
+
     def test_line_breaks_after_names(self):
         images = self.api.neighbours.image.images
         backup = {'backup_type': 'daily', 'rotation': 1}
