@@ -172,7 +172,6 @@ def _period(_server: Server, facts: Facts) -> payloads.AuditPeriodPayload:
 # Fields that only some payloads of servers have.
 SPECIAL: dict[str, Callable[[Server, Facts], object]] = {
     'audit_period': _period,
-    'bandwidth': lambda server, facts: [],
     'keypairs': _keypairs,
     'tags': lambda server, facts: sorted(server.tags),
     'trusted_image_certificates': lambda server, facts: server.row.trusted_certs,

@@ -267,24 +267,16 @@ class AuditPeriodPayload(Payload):
 
 @payload
 class InstanceExistsPayload(InstancePayload):
-    """bandwidth is always empty: it is not measured."""
-
-    VERSION = '1.3'
-    fields = {
-        'audit_period': fields.ObjectField('AuditPeriodPayload'),
-        'bandwidth': fields.ListOfStringsField(),
-    }
+    VERSION = '2.1'
+    fields = {'audit_period': fields.ObjectField('AuditPeriodPayload')}
 
 
 @payload
 class InstanceUpdatePayload(InstancePayload):
-    """bandwidth is always empty: it is not measured."""
-
-    VERSION = '1.10'
+    VERSION = '2.1'
     fields = {
         'state_update': fields.ObjectField('InstanceStateUpdatePayload'),
         'audit_period': fields.ObjectField('AuditPeriodPayload'),
-        'bandwidth': fields.ListOfStringsField(),
         'old_display_name': _text(),
         'tags': fields.ListOfStringsField(),
     }
