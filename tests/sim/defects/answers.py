@@ -1,6 +1,7 @@
 """Defects that refusals of neighbours, lost cells, administrators and restores show."""
 
 from tests.sim.defects import defect
+from tests.sim.workload import outside
 
 Defect = defect.Defect
 
@@ -142,6 +143,7 @@ DEFECTS = (
         'a server that was reset keeps its guest, and has the image of a rebuild for later moves',
         'administrators',
         (('moves/rebuild.py', 'if image is None or self._keeps_guest:', 'if image is None:'),),
+        ('rebuild', outside.RESET),
     ),
     Defect(
         'consoles-while-migrating',

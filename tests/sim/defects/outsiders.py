@@ -1,6 +1,7 @@
 """Defects that only owners, administrators and a bus that does not answer show."""
 
 from tests.sim.defects import defect
+from tests.sim.workload import administrators
 
 Defect = defect.Defect
 
@@ -300,6 +301,7 @@ DEFECTS = (
         'the provider of a former node keeps the name of a host whose service was deleted',
         'administrators',
         (('compute/inventory.py', '        if former != uuid:\n', '        if False:\n'),),
+        (administrators.DELETE_SERVICE,),
     ),
     Defect(
         'guests-keep-lost-ports',

@@ -21,6 +21,8 @@ RATES = (0.0005, 0.002, 0.01)
 # One of so many seeds has a theme of `outsiders`. The gate runs the seeds before the second number,
 # of which 6 have one: these histories take several times as long as others.
 OUTSIDE, GATE_OUTSIDE, FIRST_OF_NIGHTS = 6, 28, 201
+# From here on, a theme of outsiders has its share however many were added after it.
+FIRST_SHARED = 20_201
 
 
 def of_seed(seed):
@@ -29,7 +31,7 @@ def of_seed(seed):
     outside = streams.derived(seed, 'outsiders') % share == 0
     themes = outsiders.THEMES if outside else THEMES
     if outside and share == OUTSIDE:
-        themes = outsiders.later(seed)
+        themes = outsiders.EVERY if seed >= FIRST_SHARED else outsiders.later(seed)
     names = [name for name, (share, *_) in themes.items() for _ in range(share)]
     return names[streams.derived(seed, 'theme') % len(names)]
 

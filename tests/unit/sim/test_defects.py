@@ -8,8 +8,11 @@ import fixtures
 import testtools
 
 import nova_lite
+from tests.sim import command as histories
 from tests.sim.defects import __main__ as search
 from tests.sim.defects import table
+from tests.sim.workload import outsiders
+from tests.sim.workload import themes
 
 ROOT = os.path.dirname(nova_lite.__file__)
 IMPORTED = re.compile(r'^(?:from|import) tests\.(\w+)', re.MULTILINE)
@@ -46,6 +49,17 @@ class DefectsTestCase(testtools.TestCase):
         self.assertIn('sim', found)
         copied = {path.removeprefix('tests/') for path in search.COPIED}
         self.assertEqual(set(), found - copied)
+
+    def test_histories_may_show_each(self):
+        """Each theme has seeds among those of a search, and so has what a defect needs."""
+        seeds = range(themes.FIRST_SHARED, themes.FIRST_SHARED + 1500)
+        self.assertLess(set(seeds), set(histories.seeds_of(search.SEEDS)))
+        found = {themes.of_seed(seed) for seed in seeds}
+        self.assertEqual({*themes.THEMES, *outsiders.EVERY}, found)
+        for defect in table.DEFECTS:
+            self.assertIn(defect.theme, found, defect.name)
+            if defect.does:
+                self.assertNotEqual([], search.seeds_of(defect, seeds), defect.name)
 
     def test_all_are_wanted_if_none_is_named(self):
         names = [defect.name for defect in table.DEFECTS]
