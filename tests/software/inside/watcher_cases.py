@@ -88,6 +88,8 @@ class Helpers(WatcherCase):
         server_id = self.boot('moves')
         self.assertTrue(self.helper.live_migrate_instance(server_id, SECOND))
         self.assertEqual(SECOND, self.shown(server_id).host)
+        # The helper waits for the host, which changes before the task ends.
+        cloud.wait('the end of the task', lambda: self.shown(server_id).task_state is None)
         self.assertTrue(self.helper.live_migrate_instance(server_id, None))
         here = self.shown(server_id).host
         self.assertNotEqual(SECOND, here)
