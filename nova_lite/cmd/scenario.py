@@ -15,6 +15,7 @@ import argparse
 from nova_lite.cmd import subcommands
 from nova_lite.lab.launcher import which_cloud
 from nova_lite.lab.scenarios import command
+from nova_lite.lab.scenarios import exams
 
 EXAMPLE = 'host-dies-in-a-drain'
 ACTIONS = {
@@ -53,5 +54,5 @@ def run(args: argparse.Namespace) -> int:
         command.show(args.scenario, as_json=args.json)
         return 0
     if args.exam:
-        return command.examine(args.scenario, args.state_dir)
+        return exams.examine(args.scenario, args.state_dir)
     return command.run(args.scenario, args.state_dir, as_json=args.json)

@@ -1,9 +1,13 @@
 """All drills of `nova-lite scenario` and their exams, each on a cloud that others have left."""
 
+import json
+import subprocess
+
 import fixtures
 
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import processes
 from nova_lite.lab.scenarios import running
 from tests.functional import test_scenarios
 
@@ -34,6 +38,44 @@ class ExamsTest(test_scenarios.ScenarioTestCase):
         found = run.play(lambda _symptom, _task, stage: run.solve(stage))
         self.assertTrue(found.is_as_expected, (name, found.as_json()))
         self.assert_restored()
+
+
+class KilledTest(test_scenarios.ScenarioTestCase):
+    """An exam whose process is killed is undone by the next one in the cloud."""
+
+    def begin(self, name):
+        """Start the exam of a drill as users do. Return its process, when the task is told."""
+        words = ('scenario', 'run', name, '--exam', '--state-dir', self.state_dir)
+        process = subprocess.Popen(
+            [*processes.COMMAND, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertIn('task', json.loads(process.stdout.readline()))
+        return process
+
+    def end(self, process):
+        """Give up an exam. Return the last document that it prints, and its exit code."""
+        out, _errors = process.communicate('{"done": false}\n')
+        return json.loads(out), process.returncode
+
+    def test_killed_and_taken_again(self):
+        for name in ('quota-race', 'host-dies-in-a-drain', 'volume-service-flaps'):
+            killed = self.begin(name)
+            busy = self.scenario('run', 'neutron-slow', code=2)
+            self.assertIn('A drill runs in the cloud', busy)
+            killed.kill()
+            killed.wait()
+            found, code = self.end(self.begin(name))
+            self.assertEqual(1, code)
+            said = [event['detail'] for event in found['timeline'] if not event['ok']]
+            self.assertEqual(['given up'], said)
+            self.assertIn(name, found['timeline'][0]['text'])
+            self.assert_restored()
 
 
 def _test_of(name):

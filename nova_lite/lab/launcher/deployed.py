@@ -43,6 +43,18 @@ REASONS = {
     'saga step': DEBUGGER,
     'saga go': DEBUGGER,
     'saga kill-here': DEBUGGER,
+    'daemon': (
+        'its service manager starts and stops its daemons. Use `systemctl kill --signal=SIGKILL '
+        'nova-lite-conductor@CELL`, for example'
+    ),
+    'scenario run': (
+        'its daemons accept no faults from commands. Use a cloud of `nova-lite up --bus BUS --db '
+        'DATABASE --drills`, whose daemons are processes as well'
+    ),
+    'twin': (
+        'it has no files of a cloud of `nova-lite up`. Copy it with `nova-lite import`, start the copy '
+        'with `nova-lite up -f`, and use the command with the copy'
+    ),
     'bench': (
         'it has no files with the processes whose CPU time is summed. Use a cloud of `nova-lite up`, '
         'also with --bus and --db'

@@ -14,12 +14,10 @@ from nova_lite.lab.scenarios import drill as drills
 from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import page
 from nova_lite.lab.scenarios import running
-from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import timeline as timelines
 from nova_lite.terminal import text_tables
 
 PASSED, NOT_AS_EXPECTED = 0, 1
-ANSWER = '{"done": true} or {"done": false}'
 RESULTS = {True: 'passed', False: 'not as expected'}
 
 
@@ -52,37 +50,6 @@ def show(name: str, *, as_json: bool) -> None:
     output.show(document, lambda _found: print(page.text(drill)), as_json=as_json)
 
 
-def examine(name: str, directory: str) -> int:
-    """Run the exam of a drill, with JSON lines as input and output. Return the exit code.
-
-    The steps before the exam are not printed while it goes on, because they name the cause.
-    """
-    timeline = _play(name, directory, lambda _line: None, _hand_over)
-    result = RESULTS[timeline.is_as_expected]
-    _tell(scenario=name, result=result, timeline=timeline.as_json())
-    return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED
-
-
-def _hand_over(symptom: str, task: str, _stage: stages.Stage) -> bool:
-    """Print the symptom and wait for {"done": true}. Return False if the input ends before it."""
-    _tell(symptom=symptom, task=task, then=ANSWER)
-    for line in sys.stdin:
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        if answer == {'done': True}:
-            return True
-        if answer == {'done': False}:
-            return False
-        _tell(error=f'The answer must be {ANSWER}')
-    return False
-
-
-def _tell(**document: typing.Any) -> None:
-    print(json.dumps(document), flush=True)
-
-
 def run(name: str, directory: str, *, as_json: bool) -> int:
     """Run a drill in the cloud of a state directory. Return the exit code.
 
@@ -94,7 +61,7 @@ def run(name: str, directory: str, *, as_json: bool) -> int:
     def say(line: str) -> None:
         print(line, file=stream, flush=True)
 
-    timeline = _play(name, directory, say)
+    timeline = play(name, directory, say)
     result = RESULTS[timeline.is_as_expected]
     if as_json:
         found = {'scenario': name, 'result': result, 'timeline': timeline.as_json()}
@@ -106,12 +73,13 @@ def run(name: str, directory: str, *, as_json: bool) -> int:
     return PASSED if timeline.is_as_expected else NOT_AS_EXPECTED
 
 
-def _play(
+def play(
     name: str,
     directory: str,
     say: Callable[[str], None],
     hand_over: running.HandOver | None = None,
 ) -> timelines.Timeline:
+    """Run a drill or its exam. Return its timeline. Raise the errors of running.Run.play."""
     # The cloud is restored after SIGTERM, as it is after Ctrl-C.
     with interrupts.handled(signal.default_int_handler):
         return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)

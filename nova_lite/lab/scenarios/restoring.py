@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from nova_lite import exception
 from nova_lite.lab.scenarios import clients
+from nova_lite.lab.scenarios import kept
 from nova_lite.lab.scenarios import stage as stages
+from nova_lite.lab.scenarios import step_actions
 
 GONE_S = 120.0
 UP_S = 60.0
@@ -63,19 +65,29 @@ def restore(stage: stages.Stage) -> Iterator[tuple[str, str]]:
     running = stage.processes.end()
     yield 'End commands', f'still running: {", ".join(running)}' if running else ''
     # A server is deleted without its guest while its host is down.
-    down = [host for host in stage.hosts if not _is_true(_is_in_use, stage, host)]
+    down = [host for host in stage.record.hosts if not _is_true(_is_in_use, stage, host)]
     yield 'Enable the hosts', f'not up and enabled: {", ".join(down)}' if down else ''
-    left = [uuid for uuid in stage.servers.values() if not _is_true(_is_deleted, stage, uuid)]
+    servers = _servers(stage)
+    left = [uuid for uuid in servers if not _is_true(_is_deleted, stage, uuid)]
     yield 'Delete the servers', f'not deleted: {", ".join(left)}' if left else ''
-    busy = [uuid for uuid in stage.servers.values() if not _is_true(_is_over, stage, uuid)]
+    busy = [uuid for uuid in servers if not _is_true(_is_over, stage, uuid)]
     yield 'Wait for the end of the moves', f'moves of {", ".join(busy)} go on' if busy else ''
-    for text, undo in reversed(stage.undo):
-        yield text, _failure(undo)
+    for change in reversed(stage.record.undo):
+        yield f'{change["method"]} {change["path"]}', _failure(stage, change)
 
 
-def _failure(undo: Callable[[], None]) -> str:
+def _servers(stage: stages.Stage) -> list[str]:
+    """Return the uuids of all servers of drills, also of those whose creation got no answer."""
     try:
-        undo()
+        found = stage.cloud.read(f'/servers?all_tenants=1&name=^{stages.PREFIX}')['servers']
+    except exception.Unavailable:
+        found = []
+    return sorted({*stage.servers.values(), *(each['id'] for each in found)})
+
+
+def _failure(stage: stages.Stage, change: kept.Undo) -> str:
+    try:
+        step_actions.undo(stage, change)
     except (stages.NotAsExpected, exception.Unavailable) as error:
         return str(error)
     return ''

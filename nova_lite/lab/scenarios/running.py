@@ -9,6 +9,7 @@ from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import kept
 from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import places
 from nova_lite.lab.scenarios import restoring
@@ -33,22 +34,46 @@ class Run:
         self.timeline = timelines.Timeline(say)
 
     def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
-        """Play the drill; return its timeline. Raise NotAble, NoPlaces, InUse, Unavailable.
+        """Play the drill; return its timeline. Raise NotAble, Busy, NoPlaces, InUse,
+        Unavailable.
 
         hand_over: for an exam, tells a person the symptom and the task, and returns when that
             person is done; it returns whether to judge the task. The other steps are not played.
         """
-        steps = self.drill.steps if hand_over is None else self._before_exam()
         needs.require(self.drill, self.cloud)
+        with kept.locked(self.cloud.directory):
+            self._undo_former()
+            return self._play(hand_over)
+
+    def _play(self, hand_over: HandOver | None) -> timelines.Timeline:
+        steps = self.drill.steps if hand_over is None else self._before_exam()
         restoring.require_no_faults(self.cloud)
         values = places.choose(self.drill, self.cloud)
-        stage = stages.Stage(self.cloud, values, [values[role] for role in self.drill.hosts])
+        record = kept.Record(
+            kept.path_of(self.cloud.directory),
+            self.drill.name,
+            [values[role] for role in self.drill.hosts],
+        )
+        record.write()
+        stage = stages.Stage(self.cloud, values, record)
         try:
             if self._steps(stage, steps) and (hand_over is None or self._examine(stage, hand_over)):
                 self._verify()
         finally:
             self._restore(stage)
+            record.delete()
         return self.timeline
+
+    def _undo_former(self) -> None:
+        """Undo the changes of a drill whose process was killed."""
+        record = kept.left(self.cloud.directory)
+        if record is None:
+            return
+        stage = stages.Stage(self.cloud, {}, record)
+        text = f'Undo the changes of scenario {record.scenario}, whose process was killed'
+        self.timeline.add(timelines.UNDO, text)
+        self._restore(stage)
+        record.delete()
 
     def solve(self, stage: stages.Stage) -> bool:
         """Solve the exam of the drill. Return whether each step of the solution succeeded."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Sequence
 import string
 import typing
 
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.scenarios import clients
+from nova_lite.lab.scenarios import kept
 from nova_lite.lab.scenarios import processes
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -28,13 +28,13 @@ class NotAsExpected(exception.Conflict):
 class Stage:
     """The state of one run. values: {name in the texts and arguments: value}
 
-    servers: {name: uuid}; undo: [(name of a change, function that undoes it)], oldest first
+    record: the record of the drill, whose hosts are those of its roles
+    servers: {name: uuid}
     """
 
-    def __init__(self, cloud: clients.Cloud, values: dict[str, str], hosts: Sequence[str]) -> None:
-        self.cloud, self.values, self.hosts = cloud, values, hosts
+    def __init__(self, cloud: clients.Cloud, values: dict[str, str], record: kept.Record) -> None:
+        self.cloud, self.values, self.record = cloud, values, record
         self.servers: dict[str, str] = {}
-        self.undo: list[tuple[str, Callable[[], None]]] = []
         self.processes = processes.Processes(cloud.directory)
 
     def filled(self, value: typing.Any) -> typing.Any:

@@ -7,6 +7,7 @@ import typing
 
 from nova_lite import runtime
 from nova_lite.lab.launcher import control_client
+from nova_lite.lab.scenarios import kept
 from nova_lite.lab.scenarios import stage as stages
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -104,13 +105,17 @@ def request(stage: stages.Stage, given: Json) -> None:
     for name, place in given.get('keep', {}).items():
         stage.values[name] = str(find(answer.json(), place))
     if 'undo' in given:
-        undo = stage.filled(given['undo'])
-        body = undo.get('body')
+        change = stage.filled(given['undo'])
+        method, path, body = change['method'], change['path'], change.get('body')
+        stage.record.add(kept.Undo(method=method, path=path, body=body, options=options))
 
-        def send() -> None:
-            _expect(stage.cloud.request(undo['method'], undo['path'], body, **options), None)
 
-        stage.undo.append((f'{undo["method"]} {undo["path"]}', send))
+def undo(stage: stages.Stage, change: kept.Undo) -> None:
+    """Send the request that undoes a change. Raise NotAsExpected, Unavailable."""
+    answer = stage.cloud.request(
+        change['method'], change['path'], change['body'], **change['options']
+    )
+    _expect(answer, None)
 
 
 def _expect(answer: typing.Any, status: int | None) -> None:
