@@ -47,14 +47,14 @@ def _image_number(guest: asked.Asked, name: str) -> int:
 
 
 def check_serial_ports(guest: asked.Asked) -> None:
-    """Raise Invalid if the image has more serial ports than the flavor allows."""
+    """Raise Invalid if the image has more serial ports than the flavor allows; 0 is no number."""
     text = guest.spec('serial_port_count')
     try:
         most = int(text) if text else 0
     except ValueError:
         raise refusals.ImageSerialPortNumberInvalid(given=text) from None
-    has_ports = guest.prop('serial_port_count') is not None
-    if most and has_ports and _image_number(guest, 'serial_port_count') > most:
+    number = _image_number(guest, 'serial_port_count') if most else 0
+    if number and number > most:
         raise refusals.ImageSerialPortNumberExceedFlavorValue()
 
 

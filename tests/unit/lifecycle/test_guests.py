@@ -146,6 +146,7 @@ ACCEPTED = (
     (PINNED, {'hw_cpu_policy': 'shared'}),
     (LARGE, {'hw_mem_page_size': '2048'}),
     ({'hw:serial_port_count': '-1', 'hw:pmu': 'x', 'hw:tpm_model': 'x'}, {'hw_boot_menu': 'x'}),
+    ({'hw:serial_port_count': '-1'}, {'hw_serial_port_count': '0'}),
     (ENCRYPTED, {**UEFI, 'hw_machine_type': 'pc-q35-8.0'}),
     (ENCRYPTED, {**TDX, 'hw_video_model': 'none'}),
     ({}, {'architecture': 'AMD64', 'hw_scsi_model': 'LSILogicSAS', 'os_type': 'Linux'}),
