@@ -11,6 +11,7 @@ refusals are compared, too, but only counted.
 import argparse
 import collections
 from collections.abc import Sequence
+import dataclasses
 import json
 import os
 import pathlib
@@ -20,13 +21,17 @@ import typing
 
 from nova_lite import exception
 from nova_lite import runtime
+from nova_lite.lifecycle.guests import agreement
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci
+from nova_lite.lifecycle.guests import tpm
 from tools.comparison import environment
 from tools.comparison import guest_pairs
 
 JUDGE = pathlib.Path(__file__).parent / 'comparison' / 'nova_guests.py'
 NAME, IMAGE = 'judged', '8f5a0b52-3a0e-4c3c-9d1b-6a2f1f1f0c11'
+# Extra specs of the flavor of a server that is resized, as in tools.comparison.nova_guests.
+FORMER = {'hw:tpm_version': '2.0'}
 Verdict: typing.TypeAlias = dict[str, str | None]
 # {(name of nova's exception, ours): reason}. A star marks what nova answers with 500.
 EXPLAINED: dict[tuple[str | None, str | None], str] = {
@@ -58,6 +63,12 @@ def ours(pair: guest_pairs.Pair) -> tuple[str | None, str | None]:
         constraints.of(guest)
         if pair['check'] != 'rebuild':
             pci.resolve(pair['extra_specs'], {})
+        if pair['check'] == 'resize':
+            tpm.check_resize(dataclasses.replace(guest, specs=FORMER), guest)
+        else:
+            agreement.sound_model(guest)
+        if pair['check'] == 'create':
+            agreement.ephemeral_encryption(guest)
     except exception.Invalid as error:
         return type(error).__name__, str(error)
     return None, None

@@ -22,6 +22,8 @@ from nova.compute import api  # noqa: E402
 from nova.pci import request as pci  # noqa: E402
 from nova.virt import hardware  # noqa: E402
 
+# Extra specs of the flavor of a server that is resized, as in tools.judge_guests.
+FORMER = {'hw:tpm_version': '2.0'}
 Pair: typing.TypeAlias = Mapping[str, typing.Any]
 
 IMAGE = {
@@ -36,9 +38,9 @@ IMAGE = {
 }
 
 
-def judge(pair: Pair, ctxt: context.RequestContext) -> None:
-    """Raise the error that nova raises for the flavor and the image of a pair."""
-    flavor = objects.Flavor(
+def flavor_of(pair: Pair, extra_specs: Mapping[str, str]) -> typing.Any:
+    """Return a flavor with the sizes of a pair."""
+    return objects.Flavor(
         id=1,
         flavorid='1',
         name='judged',
@@ -47,14 +49,25 @@ def judge(pair: Pair, ctxt: context.RequestContext) -> None:
         root_gb=1,
         ephemeral_gb=0,
         swap=0,
-        extra_specs=pair['extra_specs'],
+        extra_specs=extra_specs,
     )
+
+
+def judge(pair: Pair, ctxt: context.RequestContext) -> None:
+    """Raise the error that nova raises for the flavor and the image of a pair."""
+    flavor = flavor_of(pair, pair['extra_specs'])
     image = {**IMAGE, 'properties': pair['properties']}
     api.API._validate_flavor_image_nostatus(
         ctxt, image, flavor, None, validate_numa=True, validate_pci=pair['check'] != 'rebuild'
     )
+    meta = objects.ImageMeta.from_dict(image)
+    if pair['check'] == 'resize':
+        api.API._validate_vtpm_secret_security(flavor_of(pair, FORMER), flavor, meta)
+    else:
+        hardware.get_sound_model(flavor, meta)
     if pair['check'] == 'create':
-        meta = objects.ImageMeta.from_dict(image)
+        if hardware.get_ephemeral_encryption_constraint(flavor, meta):
+            hardware.get_ephemeral_encryption_format(flavor, meta)
         hardware.numa_get_constraints(flavor, meta)
         policy = hardware.get_pci_numa_policy_constraint(flavor, meta)
         pci.get_pci_requests_from_flavor(flavor, affinity_policy=policy)

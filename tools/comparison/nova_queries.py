@@ -42,6 +42,9 @@ def queries(
         return None
     try:
         spec = _spec(pair)
+        # The driver of the hypervisor reads them. Here the scheduler refuses them.
+        hardware.get_usb_model(spec.flavor, spec.image)
+        hardware.get_redirected_usb_ports(spec.flavor, spec.image)
         for each in request_filter.ALL_REQUEST_FILTERS:
             if each.__name__ in OF_GUEST:
                 each(ctxt, spec)
@@ -55,10 +58,7 @@ def queries(
 
 
 def _spec(pair: nova_guests.Pair) -> typing.Any:
-    flavor = objects.Flavor(
-        id=1, flavorid='1', name='judged', vcpus=pair['vcpus'], memory_mb=pair['memory_mb'],
-        root_gb=1, ephemeral_gb=0, swap=0, extra_specs=pair['extra_specs'],
-    )  # fmt: skip
+    flavor = nova_guests.flavor_of(pair, pair['extra_specs'])
     image = objects.ImageMeta.from_dict({**nova_guests.IMAGE, 'properties': pair['properties']})
     return objects.RequestSpec(
         flavor=flavor,

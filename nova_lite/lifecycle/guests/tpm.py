@@ -32,13 +32,13 @@ def device(guest: asked.Asked) -> tuple[str, str] | None:
 
 
 def check_resize(former: asked.Asked, wanted: asked.Asked) -> None:
-    """Raise Invalid if a resize would have a wrong TPM, or one with a secret of another owner.
+    """Raise Invalid if a guest would get a wrong TPM, or one with a secret of another owner.
 
-    former, wanted: the guest before and after the resize
+    The scheduler refuses a wrong TPM of a guest that has none. former, wanted: the guest before and
+    after the resize
     """
-    devices = device(former), device(wanted)
     secrets = secret_of(former), secret_of(wanted)
-    if None not in devices and secrets.count(DEPLOYMENT) == 1:
+    if device(former) and device(wanted) and secrets.count(DEPLOYMENT) == 1:
         raise exception.Invalid(
             f"Resize between '{DEPLOYMENT}' TPM secret security and other TPM secret security modes "
             'is not supported.'

@@ -84,14 +84,16 @@ class ResizeTest(Case):
         self.act(uuid, 'resize', {'flavorRef': 'pinned'})
 
     def test_virtual_tpm(self):
-        """Nova looks at the TPM of both flavors, and leaves other features to the scheduler."""
-        uuid = self.api.add_server()
+        """Nova looks at the TPM of a server that has one, and leaves the rest to the scheduler."""
+        flavor = {**self.api.record()['flavor'], 'extra_specs': {'hw:tpm_version': '2.0'}}
+        uuid = self.api.add_server(flavor=flavor)
         for flavorid, text, specs in (
             ('old', "Invalid TPM version '3'", {'hw:tpm_version': '3'}),
             ('crb', 'only valid with TPM', {'hw:tpm_version': '1.2', 'hw:tpm_model': 'tpm-crb'}),
         ):
             self.flavor(flavorid, **specs)
             self.refused_of(uuid, 'resize', {'flavorRef': flavorid}, text)
+            self.act(self.api.add_server(), 'resize', {'flavorRef': flavorid})
         self.flavor('boot', **{'os:secure_boot': 'x', 'hw:maxphysaddr_mode': 'x'})
         self.act(uuid, 'resize', {'flavorRef': 'boot'})
 
