@@ -20,7 +20,8 @@ _IDS = 'vendor_id', 'product_id'
 _ADDRESS, _NAME = 'address', 'devname'
 _PHYSICAL = 'physical_network'
 _REMOTE = 'remote_managed'
-_TRUTHS = 'live_migratable', 'trusted', _REMOTE, 'one_time_use'
+_ONCE = 'one_time_use'
+_TRUTHS = 'live_migratable', 'trusted', _REMOTE, _ONCE
 # Whether the hypervisor takes a device from its host. Simulated hosts do in any case.
 _MANAGED = 'managed'
 _PLACED = 'resource_class', 'traits'
@@ -101,6 +102,8 @@ def parse(lines: Iterable[str], *, placed: bool = False) -> tuple[Spec, ...]:
             if not isinstance(entry, dict):
                 raise PciConfigInvalidSpec(reason=f"Invalid entry: '{entry}'; Expecting dict")
             found.append(_spec(entry))
+    if not placed and any(spec.values.get(_ONCE) for spec in found):
+        raise PciConfigInvalidSpec(reason=f'{_ONCE} needs [pci]report_in_placement')
     named = next((spec.devname for spec in found if spec.devname), None)
     if placed and named:
         raise PciConfigInvalidSpec(

@@ -125,11 +125,13 @@ class HardwareTest(testtools.TestCase):
         )
         self.assertIn('HW_PCI_ONE_TIME_USE', provider.traits)
         self.assertTrue(provider.keeps_reserved)
-        for vendor, placed in (('10de', False), ('15b3', True)):
-            refused = self.assertRaises(
-                hardware.InvalidPlacement, self.hardware, card, placed=placed,
-                device_spec=[once % vendor],
-            )  # fmt: skip
+        for vendor, placed, kind in (
+            ('10de', False, device_spec.PciConfigInvalidSpec),
+            ('8086', False, device_spec.PciConfigInvalidSpec),
+            ('15b3', True, hardware.InvalidPlacement),
+        ):
+            lines = [once % vendor]
+            refused = self.assertRaises(kind, self.hardware, card, placed=placed, device_spec=lines)
             self.assertIn('one_time_use needs', str(refused))
         first = '{"address": "0000:20:01.0", "traits": "a"}'
         self.assertRaises(

@@ -46,7 +46,7 @@ def offered(providers, definitions=(), nodes=2):
     kinds = devices.Kinds(providers, aliases.aliases(map(json.dumps, definitions)))
     rule = {'pci': kinds.described(providers, nodes), 'numa_nodes': nodes}
     there = profile.parse(yaml.safe_dump({'hosts': [rule]})).behaviour('a').pci
-    specs = device_spec.parse([kinds.options()['pci']['device_spec']])
+    specs = device_spec.parse([kinds.options()['pci']['device_spec']], placed=True)
     return device_spec.offered(there, specs, placed=True), there
 
 
