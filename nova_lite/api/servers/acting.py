@@ -82,6 +82,18 @@ def require_no_tpm(server: server_access.Server, operation: str) -> None:
         )
 
 
+def require_plain_memory(server: server_access.Server, operation: str) -> None:
+    """Raise Invalid if the memory of the server is encrypted, so that it cannot be copied.
+
+    Nova refuses such an operation before it looks at the lock and the state of the server.
+    """
+    if any(_asked(server).truths('mem_encryption')):
+        raise exception.Invalid(
+            f"Operation '{operation}' not supported for mem encryption enabled instance "
+            f'({server.uuid}).'
+        )
+
+
 def require_no_private_tpm(server: server_access.Server, operation: str) -> None:
     """Raise Invalid if the server has a virtual TPM whose secret only its user can read.
 

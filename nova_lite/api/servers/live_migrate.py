@@ -25,6 +25,8 @@ from nova_lite.db import rows
 from nova_lite.states import transitions
 
 ACTION = 'os-migrateLive'
+# Its name in refusals.
+OPERATION = 'live-migration'
 HOST = schema_parts.null_or(schema_parts.HOST)
 BLOCK = schema_parts.BOOLEAN_OR_AUTO
 
@@ -60,11 +62,17 @@ def rule(req: request.Request) -> str:
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
+def require_movable_guest(_req: request.Request, server: server_access.Server) -> None:
+    """Raise Invalid if the TPM or the memory of the guest cannot be copied to another host."""
+    acting.require_no_private_tpm(server, OPERATION)
+    acting.require_plain_memory(server, OPERATION)
+
+
 @operation.server_action(
     ACTION,
     policy=rule,
     guard=transitions.LIVE_MIGRATE,
-    precheck=lambda req, server: acting.require_no_private_tpm(server, 'live-migration'),
+    precheck=require_movable_guest,
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),

@@ -3,6 +3,8 @@
 The actions differ only in names and states, which are in transitions.TRANSITIONS.
 """
 
+from collections.abc import Callable
+
 from nova_lite.api import operation
 from nova_lite.api import request
 from nova_lite.api import server_access
@@ -16,12 +18,18 @@ FAULTS = (400, 403, 404, 409)
 
 
 def _declare(
-    action: str, guard: transitions.Transition, *, policy: str, method: str
+    action: str,
+    guard: transitions.Transition,
+    *,
+    policy: str,
+    method: str,
+    precheck: Callable[[request.Request, server_access.Server], None] | None = None,
 ) -> operation.Handler:
     @operation.server_action(
         action,
         policy=policy,
         guard=guard,
+        precheck=precheck,
         success=202,
         faults=FAULTS,
     )
@@ -57,7 +65,11 @@ unpause = _declare(
     'unpause', transitions.UNPAUSE, policy=server_actions.UNPAUSE, method='unpause_instance'
 )
 suspend = _declare(
-    'suspend', transitions.SUSPEND, policy=server_actions.SUSPEND, method='suspend_instance'
+    'suspend',
+    transitions.SUSPEND,
+    policy=server_actions.SUSPEND,
+    method='suspend_instance',
+    precheck=lambda req, server: acting.require_plain_memory(server, 'suspend'),
 )
 resume = _declare(
     'resume', transitions.RESUME, policy=server_actions.RESUME, method='resume_instance'

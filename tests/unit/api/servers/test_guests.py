@@ -164,6 +164,42 @@ class RebuildTest(Case):
         self.act(uuid, 'rebuild', {'imageRef': OTHER})
 
 
+class EncryptedMemoryTest(Case):
+    """The memory of such a server cannot be copied: 400 before the lock and the state count."""
+
+    operations = (
+        ('suspend', 'suspend', None, None),
+        (
+            'os-migrateLive',
+            'live-migration',
+            {'host': None, 'block_migration': 'auto'},
+            base.ADMIN,
+        ),
+    )
+    askers = (
+        ({'hw:mem_encryption': 'true'}, {}),
+        ({}, {'hw_mem_encryption': 'yes'}),
+    )
+    states = {}, {'locked': True, 'locked_by': 'owner'}, {'vm_state': 'stopped'}
+
+    def server(self, specs, properties, **values):
+        flavor = {**self.api.record()['flavor'], 'extra_specs': specs}
+        return self.api.add_server(flavor=flavor, image_properties=properties, **values)
+
+    def test_refusals(self):
+        found = itertools.product(self.operations, self.askers, self.states)
+        for (action, name, content, who), (specs, properties), values in found:
+            uuid = self.server(specs, properties, **values)
+            text = f"Operation '{name}' not supported for mem encryption enabled instance ({uuid})."
+            self.refused_act(uuid, action, content, code=400, text=text, version='latest', who=who)
+            self.assertIsNone(self.api.row(uuid).task_state)
+
+    def test_plain_memory(self):
+        for action, _name, content, who in self.operations:
+            uuid = self.server({'hw:mem_encryption': 'no'}, {'hw_mem_encryption_model': 'amd-sev'})
+            self.act(uuid, action, content, version='latest', who=who)
+
+
 class VirtualTpmTest(Case):
     """Operations that would lose a virtual TPM: 400 before the lock and the state count."""
 
