@@ -91,13 +91,16 @@ def sample(
     accepted: int,
     rejected: int,
 ) -> Sample:
-    """Return the figures of the hosts. reference: the size whose room is counted"""
+    """Return the figures of the hosts, of which there may be none.
+
+    reference: the size whose room is counted
+    """
     rooms = [host.free for host in hosts]
-    whole = tuple(map(sum, zip(*rooms, strict=True)))
+    whole = tuple(sum(room[index] for room in rooms) for index in range(len(RESOURCES)))
     vcpus, memory = (
         sum(host.capacity.get(name, 0) for host in hosts) for name in ('VCPU', 'MEMORY_MB')
     )
-    shares = [host.share for host in hosts]
+    shares = [host.share for host in hosts] or [0.0]
     mean = sum(shares) / len(shares)
     squares = sum(share * share for share in shares)
     deviation = math.sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))

@@ -11,6 +11,7 @@ import sqlite3
 import typing
 
 from nova_lite import exception
+from nova_lite.api import formats
 
 BLOCK = 1 << 20
 SCHEMA = """
@@ -19,6 +20,8 @@ CREATE TABLE machines (
     vcpus INTEGER, memory_mb INTEGER, disk_gb INTEGER, line INTEGER
 )
 """
+# Largest numbers of a flavor, and the most characters of a server's name.
+MOST, LONGEST = formats.INT32_MOST, 255
 FIELDS = 'name, at_s, leaves_s, vcpus, memory_mb, disk_gb, line'
 
 
@@ -81,21 +84,31 @@ class Trace:
             raise Empty(path=path)
 
     def _add(self, machine: Machine) -> None:
+        name, size = machine.name, machine.size
+        if len(name) > LONGEST or not formats.is_name(name):
+            reason = (
+                f'{name[:40]!r} cannot be the name of a server: it must have at most {LONGEST} '
+                'printable characters, and no blanks at either end'
+            )
+            raise self._error(machine.line, reason)
         if machine.leaves_s is not None and machine.leaves_s < machine.at_s:
-            raise self._error(machine.line, f'machine {machine.name} leaves before it arrives')
-        size = machine.size
+            raise self._error(machine.line, f'machine {name} leaves before it arrives')
         if size.vcpus < 1 or size.memory_mb < 1 or size.disk_gb < 0:
-            raise self._error(machine.line, f'machine {machine.name} cannot have {size}')
+            raise self._error(machine.line, f'machine {name} cannot have {size}')
+        if max(dataclasses.astuple(size)) > MOST:
+            raise self._error(
+                machine.line, f'machine {name} cannot have {size}: no flavor has more than {MOST}'
+            )
         try:
             self._database.execute(
                 f'INSERT INTO machines ({FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?)',
                 (
-                    *(machine.name, machine.at_s, machine.leaves_s),
+                    *(name, machine.at_s, machine.leaves_s),
                     *(size.vcpus, size.memory_mb, size.disk_gb, machine.line),
                 ),
             )
         except sqlite3.IntegrityError as error:
-            reason = f'machine {machine.name} occurs a second time'
+            reason = f'machine {name} occurs a second time'
             raise self._error(machine.line, reason) from error
 
     def _error(self, line: int, reason: str) -> TraceError:

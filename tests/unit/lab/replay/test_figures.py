@@ -35,6 +35,14 @@ class FiguresTest(testtools.TestCase):
         found = self.sample(host(0, 0, 0), figures.Host({}, {}, 0))
         self.assertEqual((1.0, 0.0, 0.0, 2), (found.jain, found.variation, found.vcpus, found.fit))
 
+    def test_no_host(self):
+        """The only host was lost."""
+        found = self.sample()
+        self.assertEqual(
+            (1.0, 0.0, 0.0, 0.0), (found.jain, found.variation, found.vcpus, found.memory)
+        )
+        self.assertEqual((0, 0, 0), (found.empty_hosts, found.fit, found.fit_whole))
+
     def test_more_in_use_than_there_is(self):
         """After an allocation ratio was lowered."""
         self.assertEqual(0, figures.fit(host(9, 0).free, LARGE))

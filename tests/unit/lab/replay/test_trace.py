@@ -4,6 +4,7 @@ import gzip
 import pathlib
 
 import testtools
+from testtools import matchers
 
 from nova_lite.lab.replay import readers
 from nova_lite.lab.replay import trace
@@ -94,6 +95,25 @@ class TraceTest(testtools.TestCase):
         self.assertEqual(
             ':3: machine a occurs a second time',
             self.refused(header, 'a,1,2,1,512,0', 'a,3,4,1,512,0'),
+        )
+
+    def test_what_no_server_can_be(self):
+        for name in ('x' * 256, 'a\x07', '"a\nb"', '\U0001f600'):
+            self.assertIn(
+                'cannot be the name of a server', self.refused(traces.HEADER, f'{name},1,2,1,512,0')
+            )
+        for size in ('2147483648,512,0', '1,2147483648,0', '1,512,2147483648'):
+            self.assertThat(
+                self.refused(traces.HEADER, f'a,1,2,{size}'),
+                matchers.EndsWith('no flavor has more than 2147483647'),
+            )
+        self.assertEqual(
+            1,
+            self.read(
+                self.traces.write(
+                    'most.csv', traces.HEADER, f'{"x" * 255},1,2,2147483647,2147483647,0'
+                )
+            ).count,
         )
 
     def test_not_text(self):
