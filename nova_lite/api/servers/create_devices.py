@@ -54,7 +54,8 @@ def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
     if image:
         _check_names(devices)
     if image and not roots:
-        devices[:0] = of_image(image) or [_root(image['id'])]
+        # As nova, which adds the image to the first form only.
+        devices[:0] = of_image(image) or ([] if second else [_root(image['id'])])
     _check_boot_order(devices, image_id)
     return devices
 
@@ -93,6 +94,11 @@ def of_image(image: session.Json) -> list[Device]:
 
 
 def _device(item: session.Json) -> Device:
+    if 'virtual_name' in item:
+        raise exception.InvalidBDM(
+            reason='virtual_name is a field of block_device_mapping, not of '
+            'block_device_mapping_v2.'
+        )
     source, identifier = _source(item)
     destination = item.get('destination_type') or (
         VOLUME if source in ('volume', 'snapshot') else LOCAL
@@ -206,7 +212,7 @@ def _legacy_device(item: session.Json) -> Device | None:
 
 def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
     order = sorted(d['boot_index'] for d in devices if d['boot_index'] is not None)
-    if not order and not image_id:
+    if not order and (devices or not image_id):
         if devices:
             raise exception.InvalidBDMBootSequence()
         raise exception.Invalid('Invalid imageRef provided: a server needs an image or a volume.')

@@ -123,7 +123,26 @@ class TestDevices(create_base.Case):
         self.refuse(400, 'Boot sequence', **self.devices(second))
         self.refuse(400, 'Boot sequence', **self.devices(self.VOLUME, self.VOLUME))
         self.refuse(400, 'Boot sequence', **self.devices({**self.VOLUME, 'boot_index': None}))
-        self.create(block_device_mapping_v2=[second])
+        self.refuse(400, 'Boot sequence', block_device_mapping_v2=[second])
+
+    def test_image_without_its_device(self):
+        """Clients send the image as a device, too, when there are others; as in nova."""
+        data = {**self.VOLUME, 'boot_index': -1}
+        self.refuse(400, 'Boot sequence', block_device_mapping_v2=[data])
+        root = {'source_type': 'image', 'destination_type': 'local', 'boot_index': 0}
+        root['uuid'] = api_neighbours.IMAGE_ID
+        (request,) = self.create(block_device_mapping_v2=[root, data])
+        self.assertEqual([0, None], [each['boot_index'] for each in request.block_devices])
+        first = {'device_name': 'vdb', 'volume_id': api_neighbours.VOLUME_ID}
+        (request,) = self.create(block_device_mapping=[first])
+        self.assertEqual([0, None], [each['boot_index'] for each in request.block_devices])
+        self.create(block_device_mapping_v2=[])
+        self.refuse_second_image(root)
+
+    def refuse_second_image(self, root):
+        second = {**root, 'boot_index': 1}
+        body = self.body(**self.devices(self.VOLUME, second))
+        self.refused('POST', '/servers', body, code=400, version='latest', text='root disk')
 
     def test_name_of_the_root_device(self):
         named = {**self.VOLUME, 'device_name': '/dev/vda'}
@@ -146,16 +165,19 @@ class TestDevices(create_base.Case):
             ('volume_size', {**blank, 'destination_type': 'volume'}),
             ('no uuid', {**blank, 'uuid': image}),
             ('needs a source_type', {'boot_index': 0}),
-            ('Swap', {**blank, 'guest_format': 'swap', 'volume_size': 1}),
-            ('phemeral', {**blank, 'volume_size': 1}),
-            ('snapshot', {'source_type': 'snapshot', 'uuid': runtime.new_uuid()}),
-            ('root disk', {'source_type': 'image', 'uuid': image, 'boot_index': 1}),
+            ('snapshot', {'source_type': 'snapshot', 'uuid': runtime.new_uuid(), 'boot_index': 0}),
+            ('virtual_name', {**self.VOLUME, 'virtual_name': ''}),
         )
         for text, item in rows:
             fields = {'block_device_mapping_v2': [item]}
             if item.get('boot_index') == 0:
                 fields['imageRef'] = create_base.ABSENT
             self.refuse(400, text, **fields)
+
+    def test_local_disks_larger_than_the_flavor_has(self):
+        blank = {'source_type': 'blank', 'boot_index': -1, 'volume_size': 1}
+        for text, item in (('Swap', {**blank, 'guest_format': 'swap'}), ('phemeral', blank)):
+            self.refuse(400, text, **self.devices(self.VOLUME, item))
 
     def test_volume_that_is_not_bootable_beside_an_image(self):
         self.api.neighbours.volume.add(api_neighbours.VOLUME_ID, bootable=False)
