@@ -9,6 +9,11 @@ which types. Texts are not compared. Then it compares how the servers end. Membe
 are moved to named hosts, too. Prints the differences by cause: in which states, and a reason if
 tools.comparison.answer_reasons has one. The exit code is 1 if a difference has no reason.
 
+With --creations it also sends combinations of the parts of requests for new servers
+(tools.comparison.creation_cases). It then compares the status, the subject of a refusal and what is
+recorded of the servers, which are not built. With --special it brings servers booted from volumes,
+in groups and of other kinds into several states (tools.comparison.special_servers).
+
 --clouds names the state directories of two such clouds that run already. Some of their hosts are
 declared down at the end.
 """
@@ -29,7 +34,11 @@ from tools.comparison import answer_clouds
 from tools.comparison import answer_groups
 from tools.comparison import answer_shapes
 from tools.comparison import answer_table
+from tools.comparison import creation_cases
+from tools.comparison import creation_judge
+from tools.comparison import creation_objects
 from tools.comparison import environment
+from tools.comparison import special_servers
 
 # One thread sends so many cases of a state, one after the other.
 CHUNK = 12
@@ -48,7 +57,11 @@ class Judge:
 
     def judge(self, cases: Sequence[answer_cases.Case]) -> None:
         """Send all cases."""
-        live = [case for case in cases if case.state in answer_cases.STATES]
+        live = [
+            case
+            for case in cases
+            if case.state in answer_cases.STATES or special_servers.SEPARATOR in case.state
+        ]
         with runtime.executor(self._workers) as pool:
             list(pool.map(self._chunk, _chunks(live)))
         self._with_lost_host([case for case in cases if case.state in answer_cases.DOWN])
@@ -226,9 +239,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     groups = answer_groups.every() if args.groups else ()
     with _clouds(args) as clouds:
         judge = Judge(clouds, args.workers, answer_table.Table(args.results))
+        objects = []
+        if args.special or args.creations:
+            objects = [creation_objects.Objects(cloud) for cloud in clouds]
+            cases += special_servers.chosen(args.special, args.seed)
         judge.judge(cases)
         judge.judge_groups(groups)
-    return judge.table.report(len(cases) + len(groups))
+        sent = len(cases) + len(groups)
+        if args.creations:
+            wanted = creation_cases.chosen(args.creations, args.seed)
+            creations = creation_judge.Creations(clouds, objects, judge.table)
+            sent += creations.judge(wanted, args.seconds)
+    return judge.table.report(sent)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -248,6 +270,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add('--states', nargs='+', choices=answer_cases.EVERY, help='states (default: all)')
     add('--groups', action=argparse.BooleanOptionalAction, default=True, help='server groups')
+    add('--creations', type=int, default=0, metavar='N', help='requests for new servers to send')
+    add('--special', type=int, default=0, metavar='N', help='requests about special servers')
+    add('--seconds', type=float, metavar='S', help='time for requests for new servers')
     add('--workers', type=int, default=6, metavar='N', help='pairs of servers at once')
     add('--results', metavar='FILE', help='file to which each difference is added at once')
     add('--clouds', nargs=2, metavar='DIR', help='state directories of nova and of nova_lite')

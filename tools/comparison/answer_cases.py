@@ -279,6 +279,8 @@ def chosen(number: int | None, seed: int, states: Sequence[str] = EVERY) -> list
     cases = list(every(states))
     if number is None or number >= len(cases):
         return cases
+    if not number:
+        return []
     chance = runtime.seeded_random(seed)
     share, found = max(1, number // len(states)), []
     for state in states:

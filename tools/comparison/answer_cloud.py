@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite.lab.launcher import client_connections
 from tools.comparison import answer_cases
 from tools.comparison import answer_shapes
+from tools.comparison import special_servers
 
 USERS = {answer_cases.OWNER: client_connections.DEMO, answer_cases.ADMIN: client_connections.ADMIN}
 WAIT_S, POLL_S, TIMEOUT_S = 180, 0.4, 120
@@ -92,6 +93,15 @@ class Cloud:
         """The id of an image."""
         return self._objects['image']
 
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Return {word of the cases: id}."""
+        return self._objects
+
+    def learn(self, words: Mapping[str, str]) -> None:
+        """Know further words."""
+        self._objects = {**words, **self._objects}
+
     # ---- objects ----
 
     def _prepare(self) -> dict[str, str]:
@@ -135,9 +145,12 @@ class Cloud:
         else:
             connection.set_network_quotas(project, **limits)
 
-    def volume(self, image: str | None = None) -> str:
-        """Make a volume of the owner and return its id when it is available."""
-        storage = self.owner.connection.block_storage
+    def volume(self, image: str | None = None, *, foreign: bool = False) -> str:
+        """Make a volume and return its id when it is available.
+
+        foreign: of the administrator, not of the owner
+        """
+        storage = (self.admin if foreign else self.owner).connection.block_storage
         made = storage.create_volume(size=GIB, image_id=image)
         storage.wait_for_status(made, 'available', interval=POLL_S, wait=WAIT_S)
         return str(made.id)
@@ -157,9 +170,7 @@ class Cloud:
         for name, make in makers.items():
             if case.needs(name):
                 text = text.replace(f'{{{name}}}', make())
-        for name, value in self._objects.items():
-            text = text.replace(f'{{{name}}}', value)
-        path, body = json.loads(text)
+        path, body = json.loads(self._named(text))
         return path, body
 
     def _port(self, uuid: str) -> str:
@@ -189,7 +200,7 @@ class Cloud:
         """Send the request of a case and return what was answered."""
         path, body = self.fill(case, uuid)
         path = f'/servers/{uuid}{path}' if uuid else path
-        return _answer(self._users[case.user].send(case.method, path, body, case.minor))
+        return answer_of(self._users[case.user].send(case.method, path, body, case.minor))
 
     def show(self, uuid: str) -> Body:
         """Return a server as the administrator sees it, also a deleted one; None if unknown."""
@@ -200,8 +211,11 @@ class Cloud:
         found = self.admin.call('GET', query)['servers']
         return found[0] if found else None
 
-    def create(self, **changes: object) -> str:
-        """Create a server of the owner and return its id."""
+    def create(self, hints: Body = None, **changes: object) -> str:
+        """Create a server of the owner and return its id.
+
+        changes: fields of the request; they and the hints may have words
+        """
         server = {
             'name': 'judged',
             'imageRef': self._objects['image'],
@@ -210,7 +224,15 @@ class Cloud:
             'metadata': {'a': 'z'},
             **changes,
         }
-        return str(self.owner.call('POST', '/servers', {'server': server})['server']['id'])
+        text = self._named(json.dumps({'server': server, 'os:scheduler_hints': hints or {}}))
+        made = self.owner.call('POST', '/servers', json.loads(text))
+        return str(made['server']['id'])
+
+    def _named(self, text: str) -> str:
+        """Return a text with ids in place of words."""
+        for name, value in self._objects.items():
+            text = text.replace(f'{{{name}}}', value)
+        return text
 
     def request_in(self, group: str, host: str | None) -> requests.Response:
         """Ask for a server of the administrator in a group, on a host, and return the response."""
@@ -243,6 +265,8 @@ class Cloud:
 
     def make(self, state: str) -> str:
         """Create a server, bring it into a state and return its id."""
+        if special_servers.SEPARATOR in state:
+            return self._make_special(*special_servers.steps(state))
         if state == 'no-host':
             uuid = self.create(flavorRef=self._objects['huge_flavor'])
             self.wait(uuid, 'ERROR')
@@ -252,6 +276,12 @@ class Cloud:
             return uuid
         self.wait(uuid, 'ACTIVE')
         self.bring(uuid, answer_cases.STATES[state])
+        return uuid
+
+    def _make_special(self, kind: special_servers.Kind, steps: Iterable[answer_cases.Step]) -> str:
+        uuid = self.create(kind.hints, **kind.fields)
+        self.wait(uuid, 'ACTIVE')
+        self.bring(uuid, steps)
         return uuid
 
     def make_in_zone(self, state: str) -> str:
@@ -272,10 +302,7 @@ class Cloud:
                 body = {'volumeAttachment': {'volumeId': self.volume()}}
                 self.owner.call('POST', f'{path}/os-volume_attachments', body)
             else:
-                text = json.dumps(body)
-                for name, value in self._objects.items():
-                    text = text.replace(f'{{{name}}}', value)
-                user.call('POST', f'{path}/action', json.loads(text))
+                user.call('POST', f'{path}/action', json.loads(self._named(json.dumps(body))))
             self.wait(uuid, status)
 
     def wait(self, uuid: str, status: str) -> None:
@@ -297,7 +324,7 @@ class Cloud:
         deadline, before = runtime.monotonic() + END_S, None
         while True:
             shown = self.show(uuid)
-            now = _record(shown)
+            now = answer_shapes.record(shown)
             if (now == before and not now.get('task')) or runtime.monotonic() > deadline:
                 return {**now, **self._history(uuid)} if shown else now
             before = now
@@ -348,30 +375,8 @@ class Cloud:
         os.killpg(os.getpgid(pid), signal.SIGSTOP if frozen else signal.SIGCONT)
 
 
-def _record(shown: Body) -> dict[str, object]:
-    if shown is None:
-        return {'status': 'gone'}
-    return {
-        'status': shown['status'],
-        'vm_state': shown['OS-EXT-STS:vm_state'],
-        'task': shown[TASK],
-        'power': shown['OS-EXT-STS:power_state'],
-        'host': bool(shown[HOST]),
-        'fault': shown.get('fault', {}).get('code'),
-        'locked': shown['locked'],
-        'networks': sorted(shown['addresses']),
-        'volumes': len(shown['os-extended-volumes:volumes_attached']),
-        'name': shown['name'],
-        'metadata': shown['metadata'],
-        'tags': shown['tags'],
-        'zone': bool(shown['OS-EXT-AZ:availability_zone']),
-        'pinned': shown.get('pinned_availability_zone'),
-        'launched': bool(shown['OS-SRV-USG:launched_at']),
-        'terminated': bool(shown['OS-SRV-USG:terminated_at']),
-    }
-
-
-def _answer(response: requests.Response) -> answer_shapes.Answer:
+def answer_of(response: requests.Response) -> answer_shapes.Answer:
+    """Return what is compared of a response."""
     try:
         shape = answer_shapes.of(response.json()) if response.content else {}
     except ValueError:

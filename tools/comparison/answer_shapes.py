@@ -65,6 +65,30 @@ def of_answers(nova: 'Answer', ours: 'Answer') -> list[Difference]:
     return differences(nova.shape, ours.shape)
 
 
+def record(shown: typing.Any) -> dict[str, object]:
+    """Return how a server is that an administrator is shown. None: it is gone"""
+    if shown is None:
+        return {'status': 'gone'}
+    return {
+        'status': shown['status'],
+        'vm_state': shown['OS-EXT-STS:vm_state'],
+        'task': shown['OS-EXT-STS:task_state'],
+        'power': shown['OS-EXT-STS:power_state'],
+        'host': bool(shown['OS-EXT-SRV-ATTR:host']),
+        'fault': shown.get('fault', {}).get('code'),
+        'locked': shown['locked'],
+        'networks': sorted(shown['addresses']),
+        'volumes': len(shown['os-extended-volumes:volumes_attached']),
+        'name': shown['name'],
+        'metadata': shown['metadata'],
+        'tags': shown['tags'],
+        'zone': bool(shown['OS-EXT-AZ:availability_zone']),
+        'pinned': shown.get('pinned_availability_zone'),
+        'launched': bool(shown['OS-SRV-USG:launched_at']),
+        'terminated': bool(shown['OS-SRV-USG:terminated_at']),
+    }
+
+
 class Answer(typing.NamedTuple):
     """An answer of a cloud. shape: of the body and of HEADERS"""
 
