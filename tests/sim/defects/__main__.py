@@ -79,7 +79,8 @@ def seeds_of(defect, seeds):
 
 def _may(defect, seed):
     plan = themes.drawn(seed)
-    return {*defect.does} <= {*plan.operations, *plan.administration}
+    faults = {name for name, value in vars(plan).items() if value}
+    return {*defect.does} <= {*plan.operations, *plan.administration, *faults}
 
 
 def _copy(defect, root):

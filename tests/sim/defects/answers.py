@@ -1,7 +1,6 @@
 """Defects that refusals of neighbours, lost cells, administrators and restores show."""
 
 from tests.sim.defects import defect
-from tests.sim.workload import outside
 
 Defect = defect.Defect
 
@@ -137,13 +136,6 @@ DEFECTS = (
                 'row.task_state in transitions.HOST_TASKS',
             ),
         ),
-    ),
-    Defect(
-        'rebuilds-change-kept-servers',
-        'a server that was reset keeps its guest, and has the image of a rebuild for later moves',
-        'administrators',
-        (('moves/rebuild.py', 'if image is None or self._keeps_guest:', 'if image is None:'),),
-        ('rebuild', outside.RESET),
     ),
     Defect(
         'consoles-while-migrating',

@@ -301,7 +301,7 @@ DEFECTS = (
         'the provider of a former node keeps the name of a host whose service was deleted',
         'administrators',
         (('compute/inventory.py', '        if former != uuid:\n', '        if False:\n'),),
-        (administrators.DELETE_SERVICE,),
+        (administrators.DELETE_SERVICE, 'hosts_off'),
     ),
     Defect(
         'guests-keep-lost-ports',
