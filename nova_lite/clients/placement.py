@@ -98,7 +98,7 @@ class Placement:
         wanted = request['allocations']
         if free and not new:
             body = holdings.entry(consumer, wanted, None, mappings=request.get('mappings'))
-            outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+            outcome = self.write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
             if outcome is not Outcome.STALE:
                 return self._claimed(outcome, consumer)
         held = Holding() if new else self.holding(ctxt, consumer.uuid)
@@ -110,14 +110,14 @@ class Placement:
             consumer, held.plus(wanted), held.generation, mappings=request.get('mappings')
         )
         path = f'/allocations/{consumer.uuid}'
-        outcome = self._write(ctxt, 'PUT', path, body)
+        outcome = self.write(ctxt, 'PUT', path, body)
         if outcome is Outcome.STALE:
             if self._has(ctxt, consumer, wanted):
                 return True
             runtime.sleep(HALF_WRITTEN_S)
-            body['consumer_generation'] = self._left_behind(ctxt, consumer)
+            body['consumer_generation'] = self.left_behind(ctxt, consumer)
             body['allocations'] = wanted  # the consumer has no allocations now
-            outcome = self._write(ctxt, 'PUT', path, body)
+            outcome = self.write(ctxt, 'PUT', path, body)
         return self._claimed(outcome, consumer)
 
     def replace(
@@ -129,7 +129,7 @@ class Placement:
         Returns False, and changes nothing, if the resources are not available.
         """
         body = holdings.entry(consumer, wanted, generation)
-        outcome = self._write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
+        outcome = self.write(ctxt, 'PUT', f'/allocations/{consumer.uuid}', body)
         return self._claimed(outcome, consumer)
 
     def claim_all(
@@ -143,7 +143,7 @@ class Placement:
         """
         claims = list(claims)
         body = holdings.claims(claims)
-        outcome = self._write(ctxt, 'POST', '/allocations', body)
+        outcome = self.write(ctxt, 'POST', '/allocations', body)
         if outcome is Outcome.STALE and repair:
             empty = [
                 consumer
@@ -154,8 +154,8 @@ class Placement:
                 return True
             runtime.sleep(HALF_WRITTEN_S)
             for consumer in empty:
-                body[consumer.uuid]['consumer_generation'] = self._left_behind(ctxt, consumer)
-            outcome = self._write(ctxt, 'POST', '/allocations', body)
+                body[consumer.uuid]['consumer_generation'] = self.left_behind(ctxt, consumer)
+            outcome = self.write(ctxt, 'POST', '/allocations', body)
         return self._claimed(outcome, claims[0][0])
 
     def _claimed(self, outcome: Outcome, consumer: Consumer) -> bool:
@@ -173,7 +173,7 @@ class Placement:
             raise exception.AllocationConflict(consumer=consumer.uuid)
         return bool(held)
 
-    def _left_behind(self, ctxt: session.Ctxt, consumer: Consumer) -> int:
+    def left_behind(self, ctxt: session.Ctxt, consumer: Consumer) -> int:
         """Return the generation of a consumer without allocations.
 
         A placement that is killed during a claim leaves such a consumer, and shows its generation
@@ -221,12 +221,12 @@ class Placement:
                 before = self.holding(ctxt, target)
                 if once and before:
                     return before.allocations
-            kept = self._trees(ctxt, keep, held, before)
+            kept = self.trees(ctxt, keep, held, before)
             generation = before.generation
             owner = Consumer(target, held.project_id, held.user_id)
             if attempt and generation is None:
-                generation = self._left_behind(ctxt, owner)
-            outcome = self._write(
+                generation = self.left_behind(ctxt, owner)
+            outcome = self.write(
                 ctxt,
                 'POST',
                 '/allocations',
@@ -269,7 +269,7 @@ class Placement:
             if len(kept) == len(held.allocations):
                 return False
             owner = Consumer(consumer, held.project_id, held.user_id)
-            outcome = self._write(
+            outcome = self.write(
                 ctxt,
                 'PUT',
                 f'/allocations/{consumer}',
@@ -302,7 +302,7 @@ class Placement:
                     consumer.uuid: holdings.entry(consumer, request['allocations'], number)
                     for consumer, request in together
                 }
-                if self._write(ctxt, 'POST', '/allocations', body) is not Outcome.DONE:
+                if self.write(ctxt, 'POST', '/allocations', body) is not Outcome.DONE:
                     raise exception.AllocationConflict(consumer=together[0][0].uuid)
 
     def delete_allocations(
@@ -318,12 +318,12 @@ class Placement:
             response = self.service.call(ctxt, 'DELETE', path, errors={404: None})
             return response.status_code != 404
         held = self.holding(ctxt, consumer)
-        kept = self._trees(ctxt, keep, held)
+        kept = self.trees(ctxt, keep, held)
         if not held.besides(kept):
             return False
         owner = Consumer(consumer, held.project_id, held.user_id)
         entry = holdings.entry(owner, holdings.as_request(held.of(kept)), held.generation)
-        outcome = self._write(ctxt, 'PUT', path, entry)
+        outcome = self.write(ctxt, 'PUT', path, entry)
         if outcome is not Outcome.DONE and self.holding(ctxt, consumer).besides(kept):
             raise exception.AllocationConflict(consumer=consumer)
         return True
@@ -331,7 +331,7 @@ class Placement:
     def release_all(self, ctxt: session.Ctxt, consumers: Iterable[Consumer]) -> bool:
         """Delete the first claims of consumers; return False if one has another claim or none."""
         body = {each.uuid: holdings.entry(each, {}, 1) for each in consumers}
-        return self._write(ctxt, 'POST', '/allocations', body) is Outcome.DONE
+        return self.write(ctxt, 'POST', '/allocations', body) is Outcome.DONE
 
     def project_usages(self, ctxt: session.Ctxt, project_id: str) -> dict[str, int]:
         """Return {resource class: amount} that a project uses.
@@ -356,9 +356,9 @@ class Placement:
         self, ctxt: session.Ctxt, held: Holding, nodes: Iterable[str | None]
     ) -> Allocations:
         """Return the allocations outside the trees of `nodes`."""
-        return held.besides(self._trees(ctxt, nodes, held))
+        return held.besides(self.trees(ctxt, nodes, held))
 
-    def _trees(
+    def trees(
         self, ctxt: session.Ctxt, nodes: Iterable[str | None], *found: Holding
     ) -> set[str | None]:
         """Return nodes and, if `found` has allocations on other providers, those of their trees.
@@ -380,7 +380,7 @@ class Placement:
         if outcome is Outcome.RACED:
             raise exception.ProviderConflict(provider=f'of consumer {consumer}')
 
-    def _write(self, ctxt: session.Ctxt, method: str, path: str, body: session.Json) -> Outcome:
+    def write(self, ctxt: session.Ctxt, method: str, path: str, body: session.Json) -> Outcome:
         """Send allocations. Repeat the request while their providers change concurrently."""
         for attempt in range(1, TRIES + 1):
             response = self.service.call(

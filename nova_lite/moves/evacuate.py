@@ -86,7 +86,7 @@ class Evacuation(move.Move[Began]):
         super().__init__(*given)
         scope = self.scope
         self.claims = Claims(scope)
-        force = forced.Force(scope, self.claims, self.source, holder=scope.instance_uuid)
+        force = forced.Force(scope, self.claims, self.source)
         self.choice = forced.ForcedChoice(force, self.arguments, forced=self.arguments.forced)
         self.dest = self.choice.end()
         route = scopes.Route(self.source, self.dest)

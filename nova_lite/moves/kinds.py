@@ -68,7 +68,7 @@ def _find(kind: str, version: int | None) -> type[step.Saga]:
     if newest is None:
         raise journal.UnknownPlan(f'this release has no saga of kind {kind}')
     for each in (newest, *SAGAS):
-        if kind in each.kinds() and version in (None, each.version):
+        if kind in each.kinds() and version in (None, *versions(each)):
             return each
     raise journal.UnknownPlan(f'this release has no version {version} of saga {kind}')
 
@@ -93,10 +93,15 @@ def arguments(kind: str, given: journal.Data) -> journal.Data:
     return {name: kept[name] for name in kept if name in given or name == values.VERSION}
 
 
-def specimen(kind: str, way: step.Way, saga_class: type[step.Saga] | None = None) -> step.Saga:
+def specimen(
+    kind: str,
+    way: step.Way,
+    saga_class: type[step.Saga] | None = None,
+    version: int | None = None,
+) -> step.Saga:
     """Return a saga with the plan of a Way. Its steps cannot be run.
 
-    saga_class: default: the newest version
+    saga_class: default: that of the newest version; version: default: that of the class
     """
     made: type[step.Saga] = saga_class or KINDS[kind]
     missing = dict.fromkeys(values.required(made))
@@ -107,23 +112,36 @@ def specimen(kind: str, way: step.Way, saga_class: type[step.Saga] | None = None
         epoch=1,
         error=None,
         arguments={**missing, **way.arguments},
-        data=way.data,
+        data=way.data if version is None else {step.PLAN: {'version': version}, **way.data},
     )
     return made(None, record, context.admin())
 
 
-def plans(kind: str, saga_class: type[step.Saga] | None = None) -> list[step.Steps]:
-    """Return the different plans of a kind. saga_class: see `specimen`"""
+def plans(
+    kind: str, saga_class: type[step.Saga] | None = None, version: int | None = None
+) -> list[step.Steps]:
+    """Return the different plans of a kind. saga_class, version: see `specimen`"""
     ways = (saga_class or KINDS[kind]).ways
-    made = [specimen(kind, way, saga_class).steps() for way in ways]
+    made = [specimen(kind, way, saga_class, version).steps() for way in ways]
     return list({tuple(step.id for step in plan): plan for plan in made}.values())
 
 
 @functools.cache
 def steps(kind: str) -> dict[str, step.Step]:
     """Return {id: Step} of all steps that a kind may have, in all its versions."""
-    classes = [saga for saga in SAGAS if kind in saga.kinds()]
-    return {each.id: each for saga in classes for plan in plans(kind, saga) for each in plan}
+    return {
+        each.id: each
+        for saga in SAGAS
+        if kind in saga.kinds()
+        for version in versions(saga)
+        for plan in plans(kind, saga, version)
+        for each in plan
+    }
+
+
+def versions(saga: type[step.Saga]) -> tuple[int, ...]:
+    """Return the versions of the plans that a class runs, the newest last."""
+    return (*saga.former_versions, saga.version)
 
 
 @functools.cache

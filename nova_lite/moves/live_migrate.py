@@ -98,6 +98,7 @@ FULFILLED = {
 class LiveMigration(move.Move[Began]):
     arguments: Arguments
     kind = 'live-migration'
+    version, former_versions = 2, (1,)
     first = relocation.BEGIN
     tasks = transitions.LIVE_MIGRATE.tasks
     hidden = (ABORTED,)
@@ -108,9 +109,8 @@ class LiveMigration(move.Move[Began]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         scope, asked = self.scope, self.arguments
-        self.allocation = own = allocation.Allocation(scope)
-        fit, holder = live_checks.require_fit, scope.migration_uuid
-        force = forced.Force(scope, own, self.source, holder=holder, require_fit=fit)
+        self.allocation = own = allocation.Exchange(scope)
+        force = forced.Force(scope, own, self.source, require_fit=live_checks.require_fit)
         options = {'forced': asked.forced, 'may_retry': not asked.forced}
         self.choice = forced.ForcedChoice(force, asked, refusable=self.refusable, **options)
         self.dest = self.choice.end()
@@ -125,7 +125,7 @@ class LiveMigration(move.Move[Began]):
         return (
             self.beginning(later=True),
             self.checks.of_server(),
-            self.allocation.holding(),
+            *self.allocation.holding(former=self.version == 1),
             self.choice.choosing(),
             self.relocation.recording(later=True),
             *self.checks.of_hosts(),

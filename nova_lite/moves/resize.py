@@ -75,6 +75,7 @@ class Resize(move.Move[Began]):
 
     arguments: Arguments
     kind, also = 'resize', ('migrate', *ACROSS)
+    version, former_versions = 2, (1,)
     first = steps.MIGRATION
     tasks = transitions.RESIZE.tasks
     refusable = (steps.RECORD, cross_cell.COPY, steps.BIND, steps.RESERVE, steps.CLAIM)
@@ -84,7 +85,7 @@ class Resize(move.Move[Began]):
     def __init__(self, *given: typing.Any) -> None:
         super().__init__(*given)
         scope = self.scope
-        self.allocation = allocation.Allocation(scope)
+        self.allocation = allocation.Exchange(scope)
         self.stored_request = stored_request.StoredRequest(scope)
         self.choice = choice.Choice(
             scope,
@@ -127,7 +128,7 @@ class Resize(move.Move[Began]):
     def _steps(self) -> saga.Steps:
         return (
             self.beginning(later=True),
-            self.allocation.holding(),
+            *self.allocation.holding(former=self.version == 1),
             self.choice.choosing(),
             self.choice.recording(
                 steps.RECORD, self.record, self.forget, dest=self.dest, later=True
@@ -157,7 +158,7 @@ class Resize(move.Move[Began]):
         crossing = self.crossing
         return (
             self.beginning(later=True),
-            self.allocation.holding(),
+            *self.allocation.holding(former=self.version == 1),
             self.choice.choosing(),
             *crossing.recording(self.forget),
             self.ports.binding(steps.BIND),

@@ -175,6 +175,8 @@ class Saga(abc.ABC):
     # Version of the plans of a kind. It is raised when steps are removed, or change their ids,
     # places or meaning.
     version = 1
+    # Earlier versions whose plans the class also runs. `version` of an object is that of its plan.
+    former_versions: tuple[int, ...] = ()
     # One Way for each plan that is possible.
     ways: tuple[Way, ...] = (Way(),)
 
@@ -187,6 +189,10 @@ class Saga(abc.ABC):
         self.plain_arguments = record.arguments
         self.arguments = values.arguments(type(self), record.arguments)
         self.data = dict(record.data)
+        # A saga without a plan has not begun.
+        begun: int | None = self.data.get(PLAN, {}).get('version')
+        if begun in self.former_versions:
+            self.version = begun
         self.error = record.error
         self.repeated = record.epoch > 1
         self.ctxt = ctxt.for_saga(record.uuid, record.epoch)

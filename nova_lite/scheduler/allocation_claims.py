@@ -28,7 +28,8 @@ class Claims:
 
     joined: joined_claims.JoinedClaims, for servers that have no allocations
     states: host_states.HostStates, which concurrent decisions read
-    beside: providers on which the servers may have allocations already
+    beside: providers on which the servers may have allocations already; None: another process
+        claims, and here the claims are only noted
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Claims:
         *,
         request: scheduling_request.Request,
         candidates: candidates.Candidates,
-        beside: collections.abc.Collection[str] = (),
+        beside: collections.abc.Collection[str] | None = (),
     ) -> None:
         self.placement, self.joined = placement, joined
         self.states, self.ctxt = states, ctxt
@@ -64,6 +65,8 @@ class Claims:
         return False
 
     def _claim(self, uuid: str, wanted: offers.AllocationRequest) -> bool:
+        if self.beside is None:
+            return True
         if self.request.spec.current_cell is None and self.ctxt.guard is None:
             return self.joined.claim(self.ctxt, self._consumer(uuid), wanted)
         return self.placement.claim(
@@ -110,7 +113,8 @@ class Claims:
         """
         for uuid in list(self._placed):
             self._withdraw(uuid)
-        for uuid, wanted in self._held.items():
+        claimed = {} if self.beside is None else self._held
+        for uuid, wanted in claimed.items():
             try:
                 self.placement.release(self.ctxt, uuid, set(wanted['allocations']))
             except exception.NovaLiteError as error:

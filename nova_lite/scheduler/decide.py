@@ -70,9 +70,10 @@ class Decision:
         instance_uuids: collections.abc.Iterable[str],
         *,
         beside: collections.abc.Iterable[str] = (),
+        claims: bool = True,
     ) -> None:
         self.world, self.ctxt, self.spec = world, ctxt, spec
-        self.beside = tuple(beside)
+        self.beside, self._claims = tuple(beside), claims
         self.uuids = list(instance_uuids)
         self.record = decisions.Record(ctxt.request_id, tuple(self.uuids))
         self.group: scheduling_request.Group | None = None
@@ -207,7 +208,7 @@ class Decision:
             self.ctxt,
             request=self.request,
             candidates=answer,
-            beside=self.beside,
+            beside=self.beside if self._claims else None,
         )
         together = len(self.uuids) > 1 and self.spec.current_host is None and since is None
         return self._claim(answer, held, together=together)

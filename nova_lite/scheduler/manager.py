@@ -99,6 +99,7 @@ class SchedulerManager:
         instance_uuids: collections.abc.Iterable[str],
         alternates: bool = True,
         beside: collections.abc.Iterable[str] = (),
+        claims: bool = True,
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server; see SchedulerAPI.
 
@@ -108,7 +109,9 @@ class SchedulerManager:
             api_db = self.world.cells.api_db
             ctxt = ctxt.guarded(functools.partial(api_db.read, sagas.require_newest, ctxt))
         self._tell(ctxt, spec, 'start')
-        decision = decide.Decision(self.world, ctxt, spec, instance_uuids, beside=beside)
+        decision = decide.Decision(
+            self.world, ctxt, spec, instance_uuids, beside=beside, claims=claims
+        )
         outcome = metrics.OK
         try:
             with self._one_at_a_time(spec.group_uuid):

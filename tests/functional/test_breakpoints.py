@@ -85,7 +85,7 @@ class BreakpointsTest(base.CloudTest):
     def test_both_cells(self):
         """Clients are answered in between. Test_saga_stops.py verifies each state."""
         uuid = self.stage.boot()
-        places = ('hold-source-allocation', 'bind-ports-to-destination', BOTH, 'save-request-spec')
+        places = ('choose-destination', 'bind-ports-to-destination', BOTH, 'save-request-spec')
         for place in places:
             self.debugger.add(place, server=uuid)
         self.stage.migrate()

@@ -82,6 +82,6 @@ class StreamedPlacement(placements.Placement):
         if not self._waiting:
             return
         body, self._waiting = self._waiting, {}
-        outcome = self._write(self._ctxt, 'POST', '/allocations', body)
+        outcome = self.write(self._ctxt, 'POST', '/allocations', body)
         if outcome is not placements.Outcome.DONE:
             raise Refused(count=len(body))

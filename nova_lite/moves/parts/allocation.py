@@ -1,9 +1,13 @@
 """The allocation of a moving server, which the migration holds during the move."""
 
+from collections.abc import Collection
 import typing
 
 from nova_lite import saga
+from nova_lite.clients import exchanges
+from nova_lite.clients import offers
 from nova_lite.clients import placement as placement_client
+from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import evacuations
 from nova_lite.moves import places
 from nova_lite.moves import scope as scopes
@@ -11,18 +15,15 @@ from nova_lite.moves import steps
 
 
 class Allocation:
-    """Allocations of the server and of the migration of a saga."""
+    """Allocations of the server and of the migration of a saga.
+
+    claims: whether the scheduler claims the destination that it chooses
+    """
+
+    claims = True
 
     def __init__(self, scope: scopes.Scope) -> None:
         self.scope = scope
-
-    def holding(self) -> saga.Step:
-        """Return the step that moves the server's allocation to the migration."""
-        return places.PLACEMENT.step(steps.HOLD, self._hold, self.release, later=True)
-
-    def _hold(self) -> None:
-        scope = self.scope
-        self._give(scope.instance_uuid, scope.migration_uuid, new=not scope.repeated, once=True)
 
     def release(self) -> placement_client.Allocations:
         """Move the migration's allocation back. Return the allocations that the server has got.
@@ -60,7 +61,91 @@ class Allocation:
         """
         return self.kept_on()
 
+    def held(self, node: str) -> placement_client.Allocations:
+        """Return the allocations from which a forced move copies those on a node."""
+        scope = self.scope
+        return scope.world.placement.holding(scope.ctxt, scope.instance_uuid).allocations
+
+    def claim(
+        self,
+        consumer: placement_client.Consumer,
+        request: offers.AllocationRequest,
+        beside: Collection[str],
+    ) -> bool:
+        """Claim a destination for the server. Return False if it lacks the resources.
+
+        beside: as of `held_beside`
+        """
+        scope = self.scope
+        return scope.world.placement.claim(scope.ctxt, consumer, request, beside=beside)
+
     def drop_claim(self) -> None:
         """Delete the claim on the destination: only the migration keeps an allocation."""
         scope, keep = self.scope, self.kept_on()
         scope.world.placement.delete_allocations(scope.ctxt, scope.instance_uuid, keep=keep)
+
+
+class Exchange(Allocation):
+    """Allocations of a saga that claims the destination itself, see `clients.exchanges`.
+
+    The scheduler only chooses. A late claim by a scheduler could take the source's allocation from
+    a server whose move has been undone.
+    """
+
+    claims = False
+
+    def holding(self, *, former: bool) -> saga.Steps:
+        """Return the step that moves the server's allocation to the migration before the choice.
+
+        Later plans do not have the step. former: whether the plan has it
+        """
+        hold = places.PLACEMENT.step(steps.HOLD, self._hold, self.release, later=True)
+        return (hold,) if former else ()
+
+    def _hold(self) -> None:
+        scope = self.scope
+        self._give(scope.instance_uuid, scope.migration_uuid, new=not scope.repeated, once=True)
+
+    def held(self, node: str) -> placement_client.Allocations:
+        scope = self.scope
+        found = super().held(node)
+        if node not in found:
+            found = scope.world.placement.holding(scope.ctxt, scope.migration_uuid).allocations
+        return found
+
+    def claim(
+        self,
+        consumer: placement_client.Consumer,
+        request: offers.AllocationRequest,
+        beside: Collection[str],
+    ) -> bool:
+        """Claim a destination, and give the source's allocation to the migration."""
+        scope = self.scope
+        return exchanges.claim(
+            scope.world.placement,
+            scope.ctxt,
+            consumer,
+            request,
+            holder=scope.migration_uuid,
+            new=not (scope.repeated or steps.REFUSED in scope.results),
+            keep=beside,
+        )
+
+    def drop_claim(self) -> None:
+        """Give the source's allocation back to the server, instead of the claim.
+
+        A saga that goes back keeps both. Its next claim replaces the claim at once.
+        """
+        if not self.scope.going_back:
+            self.release()
+
+    def release(self) -> placement_client.Allocations:
+        """Give the source's allocation back. Drop the claim of a server that had none there."""
+        scope, held = self.scope, super().release()
+        # Before the pivot the record names the source, also if the first step has no result.
+        row = scope.here.find()
+        node = row and scope.here.read(compute_nodes.find, row.host, row.node)
+        if node is not None and not held.keys() <= {node.uuid}:
+            keep = {node.uuid, *self.kept_on()}
+            scope.world.placement.delete_allocations(scope.ctxt, scope.instance_uuid, keep=keep)
+        return held

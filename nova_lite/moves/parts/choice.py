@@ -40,6 +40,8 @@ ALTERNATES = saga.Result('alternates', list[saga.Data])
 WAITS_SINCE = saga.Result('waits_since', dict[str, float])
 
 
+# How often the scheduler is asked if placement refuses the claims on the hosts that it chooses.
+TRIES = 3
 # A function of (request, providers with other allocations of the server) that changes the request.
 Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
 
@@ -82,9 +84,12 @@ class Choice:
         return scopes.End(self.scope, lambda: (self.found.service_host, self.found.nodename), cell)
 
     def choosing(self) -> saga.Step:
-        """Return the step that chooses a destination and claims its resources."""
-        drop = self.allocation.drop_claim
-        return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=True)
+        """Return the step that chooses a destination and claims its resources.
+
+        If the saga claims them itself, the undo gives the source's allocation back to the server.
+        """
+        drop, harmless = self.allocation.drop_claim, self.allocation.claims
+        return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=harmless)
 
     def recording(
         self,
@@ -115,7 +120,7 @@ class Choice:
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""
         scope, refused = self.scope, steps.REFUSED in self.scope.results
-        if scope.repeated or refused:
+        if self.allocation.claims and (scope.repeated or refused):
             # A claim whose reply was lost may be on another host than the one that is chosen now.
             self.allocation.drop_claim()
         if refused:
@@ -151,10 +156,24 @@ class Choice:
         beside: Collection[str],
         alternates: bool = False,
     ) -> list[selection.Selection]:
-        """Ask the scheduler to choose and claim. Return Selections, the chosen one first.
+        """Choose and claim. Return Selections, the chosen one first.
 
+        If the saga claims itself, and placement refuses that, the scheduler is asked again. It
+        regards the refused resources as used.
         beside: as of `held_beside` of the allocation
         """
+        consumer = placement_client.Consumer(
+            self.scope.instance_uuid, spec.project_id, spec.user_id
+        )
+        for _ in range(TRIES):
+            found = self._ask(spec, beside, alternates)
+            if self.allocation.claims or self._claim(consumer, found[0], beside):
+                return found
+        raise exception.NoValidHost(reason='placement has refused the claims on the chosen hosts')
+
+    def _ask(
+        self, spec: request_spec.RequestSpec, beside: Collection[str], alternates: bool
+    ) -> list[selection.Selection]:
         scope = self.scope
         try:
             found = scope.world.scheduler.select_destinations(
@@ -163,11 +182,21 @@ class Choice:
                 instance_uuids=[scope.instance_uuid],
                 alternates=alternates,
                 beside=sorted(beside),
+                claims=self.allocation.claims,
             )
         except exception.NoValidHost as error:
             self._wait_for_hosts(error)
             raise
         return found[0]
+
+    def _claim(
+        self,
+        consumer: placement_client.Consumer,
+        chosen: selection.Selection,
+        beside: Collection[str],
+    ) -> bool:
+        request = json.loads(chosen.allocation_request or '{}')
+        return self.allocation.claim(consumer, request, beside)
 
     def _wait_for_hosts(self, error: exception.NoValidHost) -> None:
         """Raise HostsSilent, which repeats the step, while a host may be usable again soon."""
@@ -188,9 +217,7 @@ class Choice:
         while results[ALTERNATES]:
             first, *results[ALTERNATES] = results[ALTERNATES]
             alternate = selection.Selection.from_dict(first)
-            request = json.loads(alternate.allocation_request or '{}')
-            beside = self.allocation.held_beside()
-            if scope.world.placement.claim(scope.ctxt, consumer, request, beside=beside):
+            if self._claim(consumer, alternate, self.allocation.held_beside()):
                 host = alternate.service_host
                 LOG.info('Retrying the move of server %s with alternate host %s', row.uuid, host)
                 return alternate

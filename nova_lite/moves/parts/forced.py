@@ -31,7 +31,6 @@ class Force:
     """A destination that the scheduler does not choose.
 
     source: the end that the server leaves
-    holder: the consumer that holds the source's allocation
     """
 
     def __init__(
@@ -40,11 +39,10 @@ class Force:
         allocation: allocations.Allocation,
         source: scopes.End,
         *,
-        holder: str,
         require_fit: RequireFit = lambda scope, row, node: None,
     ) -> None:
         self.scope, self.source, self.allocation = scope, source, allocation
-        self._holder, self._require_fit = holder, require_fit
+        self._require_fit = require_fit
 
     def claim(self, host: str, name: str | None) -> selection_objects.Selection:
         """Claim on a host. Return the Selection. name: that of the node, or None"""
@@ -71,22 +69,22 @@ class Force:
         Allocations on providers below the source's cannot be copied, because those of the
         destination differ.
         """
-        scope, placement = self.scope, self.scope.world.placement
-        source = scope.here.node(self.source.host, self.source.node)
-        held = placement.holding(scope.ctxt, self._holder)
-        resources = held.allocations.get(source.uuid)
+        source = self.scope.here.node(self.source.host, self.source.node)
+        held = self.allocation.held(source.uuid)
+        resources = held.get(source.uuid)
         if not resources:
             LOG.warning('Server %s has no allocation on %s', row.uuid, row.host)
-            return
-        if port_allocations.are_of_ports(held.allocations):
+        elif port_allocations.are_of_ports(held):
             raise exception.NoValidHost(
                 reason='The server has ports with a resource request. Only the scheduler can '
                 f'choose a host for it; it cannot be forced to host {node.host}.'
             )
         consumer = placement_client.Consumer(row.uuid, row.project_id, row.user_id)
-        wanted: offers.AllocationRequest = {'allocations': {node.uuid: {'resources': resources}}}
+        wanted: offers.AllocationRequest = {
+            'allocations': {node.uuid: {'resources': resources}} if resources else {}
+        }
         beside = self.allocation.held_beside()
-        if not placement.claim(scope.ctxt, consumer, wanted, beside=beside):
+        if not self.allocation.claim(consumer, wanted, beside):
             raise exception.NoValidHost(
                 reason=f'Host {node.host} does not have enough free resources for the server.'
             )
@@ -115,7 +113,7 @@ class ForcedChoice(choice.Choice):
     def choose(self) -> selection_objects.Selection:
         """Return the Selection of a claimed destination: the scheduler's, or the forced one."""
         scope, host = self.scope, self._wanted.host
-        if scope.repeated:
+        if scope.repeated and self.allocation.claims:
             self.allocation.drop_claim()
         if self._forced and host:
             return self._force.claim(host, self._wanted.node)

@@ -40,6 +40,7 @@ class SchedulerAPI(rpc.Interface):
         instance_uuids: Sequence[str],
         alternates: bool = True,
         beside: Sequence[str] = (),
+        claims: bool = True,
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server, all of them or none.
 
@@ -47,6 +48,7 @@ class SchedulerAPI(rpc.Interface):
             server that is on a host
         beside: uuids of providers on which the servers may have allocations already. Allocations on
             other providers are those of an earlier call, whose reply was lost
+        claims: False: only choose; the caller claims
         Returns [[Selection, ...], ...] in the order of instance_uuids: the claimed host, followed
         by alternates in its cell, without a claim. Raises NoValidHost, and AllocationConflict for
         the claim of an earlier call.

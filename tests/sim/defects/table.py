@@ -228,19 +228,14 @@ DEFECTS = (
         ),
     ),
     Defect(
-        'alternate-claimed-twice',
-        'who takes over a move claims another alternate besides the one that is claimed',
+        'former-choice-stays-claimed',
+        'who takes over a move leaves the claim on a host that was chosen before',
         'ambushes',
         (
             (
-                'moves/parts/choice.py',
-                'if scope.repeated or refused:',
-                'if scope.repeated and not refused:',
-            ),
-            (
-                'moves/parts/choice.py',
-                'scope.ctxt, consumer, request, beside=beside',
-                'scope.ctxt, consumer, request',
+                'clients/exchanges.py',
+                "if found and holdings.Holding(former).covers(request['allocations']):",
+                'if found:',
             ),
         ),
     ),

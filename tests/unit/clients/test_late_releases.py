@@ -43,14 +43,14 @@ class LateReleaseTest(base.PlacementTestCase):
 
     def late(self, successor):
         """Run `successor` (a callable) before the next change of allocations arrives."""
-        write = self.placement._write
+        write = self.placement.write
 
         def later(*args):
-            self.placement._write = write
+            self.placement.write = write
             successor()
             return write(*args)
 
-        self.placement._write = later
+        self.placement.write = later
 
     def test_a_claim_whose_generation_is_raised_stays(self):
         self.assertFalse(self.release_late(lambda: self.succeed(generation=3)))

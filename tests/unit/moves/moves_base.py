@@ -8,6 +8,7 @@ from nova_lite import context
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
+from nova_lite.clients import placement as placements
 from nova_lite.db import rows
 from nova_lite.db.api import cell_mappings
 from nova_lite.db.api import host_mappings
@@ -73,6 +74,20 @@ class Placement(neighbours.Placement):
     def candidates(self, ctxt, query):
         return {'allocation_requests': [], 'provider_summaries': {}}
 
+    def trees(self, ctxt, nodes, *found):
+        return set(nodes)
+
+    @neighbours.faulty
+    def write(self, ctxt, method, path, body):
+        for uuid, entry in body.items():
+            if self.holding(ctxt, uuid).generation != entry['consumer_generation']:
+                return placements.Outcome.STALE
+            if self.full & entry['allocations'].keys():
+                return placements.Outcome.REFUSED
+        for uuid, entry in body.items():
+            self._hold(uuid, entry['allocations'])
+        return placements.Outcome.DONE
+
     @neighbours.faulty
     def move_allocations(self, ctxt, source, target, *, new=False, once=False, keep=()):
         if source not in self.allocations or (once and target in self.allocations):
@@ -103,10 +118,11 @@ class World:
     def wake(self, uuid):
         """No engine runs sagas here."""
 
-    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside):
+    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside, claims):
         chosen = [self._cell.selection(host) for host in (DEST, OTHER)]
         provider = chosen[0].compute_node_uuid
-        self.placement.allocations[instance_uuids[0]] = {provider: {'VCPU': 1}}
+        if claims:
+            self.placement.allocations[instance_uuids[0]] = {provider: {'VCPU': 1}}
         return [chosen]
 
 

@@ -32,7 +32,6 @@ NOT_RESTORED = (
 )
 
 AUDITED = {
-    'hold-source-allocation': ORPHANS,
     'choose-destination': ORPHANS,
     'claim-on-destination': PROMISES,
     'finish-on-destination': STRANGERS,
@@ -72,7 +71,7 @@ SETTLED = {
 REPAIRED = {**AUDITED, **SETTLED}
 # The server becomes ERROR: it may lack its guest, ports or allocation, or have a second guest.
 BREAKING = {
-    'hold-source-allocation',
+    'choose-destination',
     'claim-on-destination',
     'resize-at-source',
     'stop-and-snapshot-at-source',

@@ -102,6 +102,17 @@ class MoveTest(cloud.ManagerTestCase):
         self.assertEqual('b', self.move(beside=[base.uuid_of('a')]).service_host)
         self.assertEqual({base.uuid_of('a'), base.uuid_of('b')}, set(self.held(self.moving)))
 
+    def test_a_choice_without_a_claim(self):
+        """It counts for other decisions, but only its asker claims."""
+        spec = base.make_spec(
+            instance_uuid=self.moving, current_host='a', current_cell='c', ignore_hosts=['a']
+        )
+        chosen = self.select(spec, claims=False)[0]
+        self.assertEqual('b', chosen.service_host)
+        self.assertIn(base.uuid_of('b'), chosen.allocation_request)
+        self.assertEqual({}, self.held(self.moving))
+        self.assertIn(self.moving, self.scheduler.world.states.pending([self.moving]))
+
     def test_who_was_taken_over_claims_nothing(self):
         uuid = saga_rows.create(self.api_db, ctxt=self.ctxt, instance_uuid=self.moving)
         for owner in ('zombie', 'another'):
