@@ -49,13 +49,17 @@ def parse(server: operation.Body, image: session.Json | None) -> list[Device]:
     if legacy:
         devices = _from_legacy(legacy, image_id)
     else:
-        devices = [_device(item) for item in second or () if not item.get('no_device')]
+        kept = (item for item in second or () if not item.get('no_device') or _is_root(item))
+        devices = [_device(item) for item in kept]
     roots = [device for device in devices if device['boot_index'] == 0]
     if image:
         _check_names(devices)
     if image and not roots:
-        # As nova, which adds the image to the first form only.
-        devices[:0] = of_image(image) or ([] if second else [_root(image['id'])])
+        named = of_image(image)
+        if second and not named:
+            # As nova, which adds the image to the first form only.
+            raise exception.InvalidBDMBootSequence()
+        devices[:0] = named or [_root(image['id'])]
     _check_boot_order(devices, image_id)
     return devices
 
@@ -172,12 +176,15 @@ def _boot_index(item: session.Json) -> int | None:
     return int(value)
 
 
+def _is_root(item: session.Json) -> bool:
+    return _boot_index(item) == 0
+
+
 # ---- the first form ----
 
 
 def _from_legacy(items: session.Jsons, image_id: str | None) -> list[Device]:
-    found = [_legacy_device(item) for item in items if not item.get('no_device')]
-    devices = [device for device in found if device is not None]
+    devices = [_legacy_device(item) for item in items if not item.get('no_device')]
     if not image_id:
         volumes = [device for device in devices if device['destination_type'] == VOLUME]
         named = [device for device in volumes if device['device_name'] in ROOT_NAMES]
@@ -186,7 +193,7 @@ def _from_legacy(items: session.Jsons, image_id: str | None) -> list[Device]:
     return devices
 
 
-def _legacy_device(item: session.Json) -> Device | None:
+def _legacy_device(item: session.Json) -> Device:
     virtual = item.get('virtual_name') or ''
     more = {
         'device_name': item.get('device_name'),
@@ -202,9 +209,10 @@ def _legacy_device(item: session.Json) -> Device | None:
         if item.get(f'{source}_id'):
             more[f'{source}_id'] = item[f'{source}_id']
             return _columns(source_type=source, destination_type=VOLUME, **more)
-    if virtual:
-        return None
-    raise exception.InvalidBDM(reason='A device needs a volume_id or a snapshot_id.')
+    raise exception.InvalidBDM(
+        reason='A device needs a volume_id, a snapshot_id, or a virtual_name that is swap or begins '
+        'with ephemeral.'
+    )
 
 
 # ---- all devices together ----
@@ -212,7 +220,7 @@ def _legacy_device(item: session.Json) -> Device | None:
 
 def _check_boot_order(devices: Sequence[Device], image_id: str | None) -> None:
     order = sorted(d['boot_index'] for d in devices if d['boot_index'] is not None)
-    if not order and (devices or not image_id):
+    if not order and not image_id:
         if devices:
             raise exception.InvalidBDMBootSequence()
         raise exception.Invalid('Invalid imageRef provided: a server needs an image or a volume.')

@@ -34,6 +34,9 @@ class TestDevices(create_base.Case):
         (request,) = self.create(block_device_mapping=items, imageRef=create_base.ABSENT)
         self.assertEqual(0, request.block_devices[0]['boot_index'])
         self.refuse_both(items)
+        unknown = [{'device_name': 'vdb', 'virtual_name': 'unknown'}]
+        body = self.body(block_device_mapping=unknown)
+        self.refused('POST', '/servers', body, code=400, version='latest', text='virtual_name')
 
     def refuse_both(self, items):
         body = self.body(block_device_mapping=items, block_device_mapping_v2=[self.VOLUME])
@@ -138,6 +141,10 @@ class TestDevices(create_base.Case):
         self.assertEqual([0, None], [each['boot_index'] for each in request.block_devices])
         self.create(block_device_mapping_v2=[])
         self.refuse_second_image(root)
+        for item, code in ((data, 400), (root, 202)):
+            body = self.body(block_device_mapping_v2=[{**item, 'no_device': True}])
+            answer = self.api.call('POST', '/servers', body, version='latest')
+            self.assertEqual(code, answer.status_code, answer.text)
 
     def refuse_second_image(self, root):
         second = {**root, 'boot_index': 1}
