@@ -14,11 +14,12 @@ _VALUES = (
 LENGTH = 110
 # {subject: words of texts about it}. A text may have several subjects.
 SUBJECTS = {
-    'schema': r'invalid input for|additional properties|unexpected|is a required property|is not valid under',
+    'schema': r'invalid input for|additional properties|unexpected|is a required property|is not valid under|value was provided',
     'policy': r"policy doesn't allow|not allowed by policy|policy does not",
     'quota': r'quota|exceeded|too many',
     'boot': r'boot (sequence|index|disk)|not bootable|booting from volume',
     'device': r'block device|block_device|bdm|device type|disk bus|mapping',
+    'root': r'root device',
     'volume': r'volume',
     'snapshot': r'snapshot',
     'image': r'image',
