@@ -71,9 +71,10 @@ class Decision:
         *,
         beside: collections.abc.Iterable[str] = (),
         claims: bool = True,
+        fresh: bool = False,
     ) -> None:
         self.world, self.ctxt, self.spec = world, ctxt, spec
-        self.beside, self._claims = tuple(beside), claims
+        self.beside, self._claims, self._fresh = tuple(beside), claims, fresh
         self.uuids = list(instance_uuids)
         self.record = decisions.Record(ctxt.request_id, tuple(self.uuids))
         self.group: scheduling_request.Group | None = None
@@ -113,14 +114,14 @@ class Decision:
         ]
 
     def _decide(self) -> select.Outcome:
-        """Try with reused data. If that fails, read hosts and placement again and retry.
+        """Try with reused data, unless told not to. If that fails, read them again and retry.
 
         Data that were read since the decision began are new enough, unless a claim was refused.
         """
         started = runtime.monotonic()
         version = self.world.states.version()
         self._read(version)
-        outcome = self._attempt(version, None)
+        outcome = self._attempt(version, started if self._fresh else None)
         if len(outcome.chosen) < len(self.uuids):
             # A former move of a server may have been undone before any record showed it.
             for uuid in self.uuids:

@@ -100,6 +100,7 @@ class SchedulerManager:
         alternates: bool = True,
         beside: collections.abc.Iterable[str] = (),
         claims: bool = True,
+        fresh: bool = False,
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server; see SchedulerAPI.
 
@@ -110,7 +111,7 @@ class SchedulerManager:
             ctxt = ctxt.guarded(functools.partial(api_db.read, sagas.require_newest, ctxt))
         self._tell(ctxt, spec, 'start')
         decision = decide.Decision(
-            self.world, ctxt, spec, instance_uuids, beside=beside, claims=claims
+            self.world, ctxt, spec, instance_uuids, beside=beside, claims=claims, fresh=fresh
         )
         outcome = metrics.OK
         try:

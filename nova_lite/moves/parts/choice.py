@@ -41,7 +41,7 @@ WAITS_SINCE = saga.Result('waits_since', dict[str, float])
 
 
 # How often the scheduler is asked if placement refuses the claims on the hosts that it chooses.
-TRIES = 3
+TRIES = 10
 # A function of (request, providers with other allocations of the server) that changes the request.
 Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
 
@@ -158,21 +158,26 @@ class Choice:
     ) -> list[selection.Selection]:
         """Choose and claim. Return Selections, the chosen one first.
 
-        If the saga claims itself, and placement refuses that, the scheduler is asked again. It
-        regards the refused resources as used.
+        If the saga claims itself, and placement refuses that, the scheduler is asked again, for a
+        choice by new data.
         beside: as of `held_beside` of the allocation
         """
         consumer = placement_client.Consumer(
             self.scope.instance_uuid, spec.project_id, spec.user_id
         )
-        for _ in range(TRIES):
-            found = self._ask(spec, beside, alternates)
+        for attempt in range(TRIES):
+            found = self._ask(spec, beside, alternates, fresh=attempt > 0)
             if self.allocation.claims or self._claim(consumer, found[0], beside):
                 return found
         raise exception.NoValidHost(reason='placement has refused the claims on the chosen hosts')
 
     def _ask(
-        self, spec: request_spec.RequestSpec, beside: Collection[str], alternates: bool
+        self,
+        spec: request_spec.RequestSpec,
+        beside: Collection[str],
+        alternates: bool,
+        *,
+        fresh: bool,
     ) -> list[selection.Selection]:
         scope = self.scope
         try:
@@ -183,6 +188,7 @@ class Choice:
                 alternates=alternates,
                 beside=sorted(beside),
                 claims=self.allocation.claims,
+                fresh=fresh,
             )
         except exception.NoValidHost as error:
             self._wait_for_hosts(error)

@@ -41,6 +41,7 @@ class SchedulerAPI(rpc.Interface):
         alternates: bool = True,
         beside: Sequence[str] = (),
         claims: bool = True,
+        fresh: bool = False,
     ) -> list[list[selection.Selection]]:
         """Choose and claim a host for each server, all of them or none.
 
@@ -49,6 +50,8 @@ class SchedulerAPI(rpc.Interface):
         beside: uuids of providers on which the servers may have allocations already. Allocations on
             other providers are those of an earlier call, whose reply was lost
         claims: False: only choose; the caller claims
+        fresh: read hosts and placement for this decision, because a claim on the former choice was
+            refused
         Returns [[Selection, ...], ...] in the order of instance_uuids: the claimed host, followed
         by alternates in its cell, without a claim. Raises NoValidHost, and AllocationConflict for
         the claim of an earlier call.

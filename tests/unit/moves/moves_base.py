@@ -118,7 +118,7 @@ class World:
     def wake(self, uuid):
         """No engine runs sagas here."""
 
-    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside, claims):
+    def _select(self, ctxt, *, spec, instance_uuids, alternates, beside, claims, fresh):
         chosen = [self._cell.selection(host) for host in (DEST, OTHER)]
         provider = chosen[0].compute_node_uuid
         if claims:

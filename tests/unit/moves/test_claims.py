@@ -7,6 +7,7 @@ from nova_lite import states
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import instances
 from nova_lite.moves import steps
+from nova_lite.moves.parts import choice
 from nova_lite.saga import step as saga_step
 from tests.fixtures import reported
 from tests.unit.moves import moves_base
@@ -98,13 +99,14 @@ class ClaimsTest(moves_base.MoveTestCase):
         made, asked = self.live_migration(), self.chosen_next(DEST, OTHER)
         self.choose(made)
         self.assertEqual([False, False], [question['claims'] for question in asked])
+        self.assertEqual([False, True], [question['fresh'] for question in asked])
         self.check(made, [OTHER], [SOURCE])
 
     def test_claims_that_placement_refuses_again_and_again(self):
         self.cell.placement.full = {self.cell.provider(DEST)}
-        made, asked = self.resize(), self.chosen_next(DEST, DEST, DEST)
+        made, asked = self.resize(), self.chosen_next(*[DEST] * choice.TRIES)
         self.assertRaises(exception.NoValidHost, self.choose, made)
-        self.assertEqual(3, len(asked))
+        self.assertEqual(choice.TRIES, len(asked))
         self.check(made, [SOURCE], [])
 
     def test_a_server_that_has_nothing_at_its_source(self):

@@ -113,6 +113,23 @@ class MoveTest(cloud.ManagerTestCase):
         self.assertEqual({}, self.held(self.moving))
         self.assertIn(self.moving, self.scheduler.world.states.pending([self.moving]))
 
+    def test_a_choice_after_a_refused_claim(self):
+        """Another scheduler has filled a host, and this one does not know that."""
+        self.add_host('d')
+        spec = base.make_spec(
+            instance_uuid=self.moving, current_host='a', current_cell='c', ignore_hosts=['a']
+        )
+        self.select(spec, claims=False)
+        other = client.Consumer(runtime.new_uuid(), 'wonderland', 'alice')
+        full = {'allocations': {base.uuid_of('b'): {'resources': {'VCPU': 4}}}}
+        self.assertTrue(self.placement.claim(self.ctxt, other, full))
+        known, new = (
+            {self.select(spec, claims=False, fresh=fresh)[0].service_host for _ in range(2)}
+            for fresh in (False, True)
+        )
+        self.assertIn('b', known)
+        self.assertEqual({'d'}, new)
+
     def test_who_was_taken_over_claims_nothing(self):
         uuid = saga_rows.create(self.api_db, ctxt=self.ctxt, instance_uuid=self.moving)
         for owner in ('zombie', 'another'):
