@@ -57,7 +57,7 @@ class Claims:
         """
         if not self.candidates.take(wanted):
             return False
-        self._place(uuid, host)
+        self._place(uuid, host, wanted)
         if self._claim(uuid, wanted):
             self._held[uuid] = wanted
             return True
@@ -87,7 +87,7 @@ class Claims:
         if not self.candidates.take(wanted):
             return False
         self._planned[uuid] = wanted
-        self._place(uuid, host)
+        self._place(uuid, host, wanted)
         return True
 
     def carry_out(self) -> bool:
@@ -127,10 +127,10 @@ class Claims:
             self.candidates.give_back(wanted)
         self._held, self._planned = {}, {}
 
-    def _place(self, uuid: str, host: hosts.HostState) -> None:
+    def _place(self, uuid: str, host: hosts.HostState, wanted: offers.AllocationRequest) -> None:
         """Record the claim for other decisions before placement has answered."""
         self._placed.add(uuid)
-        self.states.place(uuid, host, self.request)
+        self.states.place(uuid, host, self.request, wanted)
 
     def _withdraw(self, uuid: str) -> None:
         self._placed.discard(uuid)

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from nova_lite import cells as deployment
 from nova_lite import runtime
+from nova_lite.clients import offers
 from nova_lite.db import rows
 from nova_lite.db import types
 from nova_lite.db.api import aggregates
@@ -21,6 +22,7 @@ from nova_lite.db.api import stamps
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import host_usage
 from nova_lite.db.cell import services
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
@@ -44,7 +46,10 @@ IMAGE_OPTION = 'image_props_weight_multiplier'
 
 @dataclasses.dataclass(frozen=True)
 class Placed:
-    """A server that was assigned to a host and that the cell's records do not show yet."""
+    """A server that was assigned to a host and that the cell's records do not show yet.
+
+    given: its allocations, see hosts.Coming
+    """
 
     host_uuid: str
     host: str
@@ -53,6 +58,13 @@ class Placed:
     moving: bool
     at: float
     guest: constraints.Constraints = constraints.NONE
+    given: placed_devices.Given | None = None
+
+    def counted(self, host: hosts.HostState, count: int) -> hosts.HostState:
+        """Return a copy of a host with the server on it; with count=-1 without it."""
+        return host.with_server(
+            self.size, self.image_properties, self.guest, given=self.given, count=count
+        )
 
 
 def kept_s(
@@ -124,9 +136,16 @@ class HostStates:
     # ---- placed servers without a record of it ----
 
     def place(
-        self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
+        self,
+        server_uuid: str,
+        host: hosts.HostState,
+        request: scheduling_request.Request,
+        wanted: offers.AllocationRequest,
     ) -> None:
-        """Count a server on a host from now on, so that concurrent decisions see it."""
+        """Count a server on a host from now on, so that concurrent decisions see it.
+
+        wanted: the allocation request that is claimed for it
+        """
         self.withdraw(server_uuid)
         placed = Placed(
             host.uuid,
@@ -136,6 +155,7 @@ class HostStates:
             request.current_host is not None,
             runtime.monotonic(),
             request.guest,
+            request.given(host.uuid, wanted),
         )
         with self._lock:
             self._pending[server_uuid] = placed
@@ -218,8 +238,7 @@ class HostStates:
 def _add(snapshot: hosts.Snapshot, placed: Placed, count: int = 1) -> None:
     host = snapshot.hosts.get(placed.host_uuid)
     if host is not None:
-        after = host.with_server(placed.size, placed.image_properties, placed.guest, count=count)
-        snapshot.replace(after)
+        snapshot.replace(placed.counted(host, count))
 
 
 # ---- one cell ----------------------------------------------------------------

@@ -14,6 +14,7 @@ import typing
 
 from nova_lite.db.api import aggregates
 from nova_lite.lifecycle import fitting
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.objects import flavor
 from nova_lite.virt import pci
@@ -115,6 +116,22 @@ class Size:
         return cls(flavor.vcpus, flavor.memory_mb, disk_gb)
 
 
+class Coming(typing.NamedTuple):
+    """A guest with parts that its node does not report yet.
+
+    given: its allocations, if they decide which devices it gets
+    """
+
+    guest: constraints.Constraints
+    given: placed_devices.Given | None = None
+
+    def fit(self, rooms: fitting.Rooms, ratios: fitting.Ratios) -> topology.Held | fitting.Misfit:
+        """Return the parts of the rooms that it will hold, or the reason why it does not fit."""
+        if self.given is not None:
+            rooms = self.given.limit(rooms, self.guest.ports)
+        return fitting.fit(rooms, self.guest, ratios)
+
+
 @dataclasses.dataclass(slots=True)
 class HostState:
     """One hypervisor node of one service host.
@@ -171,7 +188,7 @@ class HostState:
     metadata: Metadata = dataclasses.field(default_factory=dict)
     image_properties: Counted | None = None
     numa: Facts | None = None
-    coming: tuple[constraints.Constraints, ...] = ()
+    coming: tuple[Coming, ...] = ()
     known_rooms: fitting.Rooms | None = dataclasses.field(default=None, compare=False, repr=False)
     free_ram_mb: int = dataclasses.field(init=False)
     free_disk_mb: int = dataclasses.field(init=False)
@@ -208,8 +225,8 @@ class HostState:
                 for held in held_by_guest
             ]
             rooms = fitting.rooms(described, parts)
-            for guest in self.coming:
-                held = fitting.fit(rooms, guest, self.ratios)
+            for each in self.coming:
+                held = each.fit(rooms, self.ratios)
                 if isinstance(held, topology.Held):
                     rooms = fitting.without(rooms, held)
             self.known_rooms = rooms
@@ -245,7 +262,7 @@ class HostState:
             for part in parts
             for _name, address in part.get('devices', ())
         )
-        wanted = sum(each.count for guest in self.coming for each in guest.requested)
+        wanted = sum(each.count for coming in self.coming for each in coming.guest.requested)
         self.free_devices = physical - held - wanted
 
     # The names of the facts in expressions of users and operators.
@@ -282,16 +299,20 @@ class HostState:
         image_properties: ImageProperties | None = None,
         guest: constraints.Constraints = constraints.NONE,
         *,
+        given: placed_devices.Given | None = None,
         count: int = 1,
     ) -> typing.Self:
-        """Return a copy with one more server, in creation; with count=-1 one server less."""
+        """Return a copy with one more server, in creation; with count=-1 one server less.
+
+        given: the server's allocations, see `Coming`
+        """
         after = copy.copy(self)
         if guest.has_parts:
-            coming = list(self.coming)
+            coming, one = list(self.coming), Coming(guest, given)
             if count > 0:
-                coming.append(guest)
-            elif guest in coming:
-                coming.remove(guest)
+                coming.append(one)
+            elif one in coming:
+                coming.remove(one)
             after.coming, after.known_rooms = tuple(coming), None
             after.count_free_devices()
         after.vcpus_used += count * size.vcpus

@@ -10,6 +10,8 @@ import dataclasses
 import typing
 
 from nova_lite import exception
+from nova_lite.clients import offers
+from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci as guest_pci
 from nova_lite.objects import port_devices
@@ -94,6 +96,18 @@ class Request:
             or self.force_nodes
             or self.destination
         )
+
+    def given(
+        self, node: str, wanted: offers.AllocationRequest | None
+    ) -> placed_devices.Given | None:
+        """Return the allocations by which a server gets devices; None if they do not decide.
+
+        node: uuid of the node; wanted: the allocation request of the server
+        """
+        if wanted is None or not self.has_placed_devices:
+            return None
+        held = {uuid: part['resources'] for uuid, part in wanted['allocations'].items()}
+        return placed_devices.Given(node, held)
 
     def hint(self, name: str) -> str | None:
         """Return the first value of a scheduler hint."""

@@ -19,7 +19,6 @@ from oslo_log import log
 from nova_lite import runtime
 from nova_lite.clients import offers as shapes
 from nova_lite.lifecycle import fitting
-from nova_lite.lifecycle import placed_devices
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.scheduler import candidates as offers
 from nova_lite.scheduler import decisions
@@ -130,7 +129,7 @@ class _Selection:
             if choice is None:
                 return self.outcome
             self.outcome.chosen[uuid] = choice
-            after = self._consume(choice.host)
+            after = self._consume(choice)
             hosts = [after if host.uuid == after.uuid else host for host in hosts]
         self._choose_alternates(ranked)
         return self.outcome
@@ -275,18 +274,16 @@ class _Selection:
 
     def _has_fit_devices(self, host: HostState, wanted: shapes.AllocationRequest) -> bool:
         """Return whether the guest fits into a host with devices of an allocation request."""
-        held = {uuid: part['resources'] for uuid, part in wanted['allocations'].items()}
-        guest = self.request.guest
-        rooms = placed_devices.Given(host.uuid, held).limit(host.rooms(), guest.ports)
-        found = fitting.fit(rooms, guest, host.ratios)
-        return not isinstance(found, fitting.Misfit)
+        coming = known.Coming(self.request.guest, self.request.given(host.uuid, wanted))
+        return not isinstance(coming.fit(host.rooms(), host.ratios), fitting.Misfit)
 
-    def _consume(self, host: HostState) -> HostState:
+    def _consume(self, choice: Choice) -> HostState:
         """Return a copy of the host with the server on it. Count it in the server's group."""
-        if self.request.group is not None:
-            self.request.group.members_on[host.host] += 1
-        request = self.request
-        return host.with_server(request.size, request.image_properties, request.guest)
+        request, host = self.request, choice.host
+        if request.group is not None:
+            request.group.members_on[host.host] += 1
+        given = request.given(host.uuid, choice.request)
+        return host.with_server(request.size, request.image_properties, request.guest, given=given)
 
     # ---- alternates ----
 

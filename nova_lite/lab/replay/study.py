@@ -233,8 +233,8 @@ def _stored(run: stream.Run, deciding: decider.Decider) -> Json:
     for name in run.progress.living:
         placed, claim = deciding.held(name)
         kept = dataclasses.asdict(placed)
-        # The machines of traces request no NUMA nodes.
-        del kept['guest']
+        # The machines of traces request neither NUMA nodes nor devices.
+        del kept['guest'], kept['given']
         held[name] = [kept, claim]
     return {
         'progress': dataclasses.asdict(run.progress),

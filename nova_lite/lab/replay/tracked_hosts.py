@@ -8,6 +8,8 @@ from oslo_config import cfg
 
 from nova_lite import cells as deployment
 from nova_lite import runtime
+from nova_lite.clients import offers
+from nova_lite.lifecycle.guests import constraints
 from nova_lite.scheduler import host_states
 from nova_lite.scheduler import hosts
 from nova_lite.scheduler import scheduling_request
@@ -41,10 +43,14 @@ class TrackedHosts(host_states.HostStates):
         """Do nothing: the states cannot be read from records again."""
 
     def place(
-        self, server_uuid: str, host: hosts.HostState, request: scheduling_request.Request
+        self,
+        server_uuid: str,
+        host: hosts.HostState,
+        request: scheduling_request.Request,
+        wanted: offers.AllocationRequest,
     ) -> None:
-        """Count a server on a host until `withdraw`."""
-        self.put(server_uuid, _placed(host, request))
+        """Count a server on a host until `withdraw`. wanted: its allocation request"""
+        self.put(server_uuid, _placed(host, request, wanted))
 
     def put(self, server_uuid: str, placed: host_states.Placed) -> None:
         """Count a server on the host of `placed`."""
@@ -58,17 +64,30 @@ class TrackedHosts(host_states.HostStates):
             self._count(placed, -1)
 
     def take(self, host: hosts.HostState, request: scheduling_request.Request) -> None:
-        """Stop counting a server that the records have on a host."""
-        self._count(_placed(host, request), -1)
+        """Stop counting the servers of a request that the records have on a host."""
+        if host.numa is not None:
+            held = host.numa['guests'].items()
+            guests = {uuid: parts for uuid, parts in held if uuid not in request.instance_uuids}
+            numa = {**host.numa, 'guests': guests}
+            host = dataclasses.replace(host, numa=numa, known_rooms=None)
+            self.snapshot.replace(host)
+        # Guests that come to the host may equal those that leave it.
+        leaving = dataclasses.replace(_placed(host, request), guest=constraints.NONE)
+        for _uuid in request.instance_uuids:
+            self._count(leaving, -1)
 
     def _count(self, placed: host_states.Placed, count: int) -> None:
         before = self.snapshot.hosts[placed.host_uuid]
-        after = before.with_server(placed.size, placed.image_properties, placed.guest, count=count)
+        after = placed.counted(before, count)
         after.num_io_ops = before.num_io_ops
         self.snapshot.replace(after)
 
 
-def _placed(host: hosts.HostState, request: scheduling_request.Request) -> host_states.Placed:
+def _placed(
+    host: hosts.HostState,
+    request: scheduling_request.Request,
+    wanted: offers.AllocationRequest | None = None,
+) -> host_states.Placed:
     return host_states.Placed(
         host.uuid,
         host.host,
@@ -77,6 +96,7 @@ def _placed(host: hosts.HostState, request: scheduling_request.Request) -> host_
         moving=False,
         at=runtime.monotonic(),
         guest=request.guest,
+        given=request.given(host.uuid, wanted),
     )
 
 

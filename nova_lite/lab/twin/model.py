@@ -122,8 +122,10 @@ class Model:
             # Each decision asks placement.
             source=candidates.Source(self._placement, 0.0),
         )
-        # {host: uuid of its provider}; the decisions change no host.
-        self._providers = {state.host: state.uuid for state in copied.states}
+        # {host: uuid of its node}; the decisions change no host.
+        self._nodes = {state.host: state.uuid for state in copied.states}
+        # {server: providers on which it had allocations before its last decision}
+        self._former: dict[str, frozenset[str]] = {}
         # {host: its servers, those with the most memory first}
         self._servers = {state.host: _servers(copied.cells, state) for state in copied.states}
         # What `undo` calls, the last first.
@@ -185,6 +187,7 @@ class Model:
         destination = spec.destination()
         destination.cell, destination.host = moved.cell_uuid, wanted
         held = self._placement.holding(self._ctxt, moved.uuid)
+        self._former[moved.uuid] = frozenset(held.allocations)
         placing = self._decide(spec, held.allocations)
         if placing.host is not None:
             # Policies of server groups and hints are judged by the records.
@@ -226,11 +229,11 @@ class Model:
         self._placement.replace(self._ctxt, consumer, wanted, held.generation)
 
     def leave(self, moved: Server) -> None:
-        """Free what a server that was moved held on its host."""
-        provider = self._providers[moved.host]
-        self._keep(moved.uuid, lambda held: held.besides((provider,)))
+        """Free what a server held on its host before `move`."""
+        former = self._former[moved.uuid]
+        self._keep(moved.uuid, lambda held: held.besides(former))
         request = scheduling_request.Request(moved.spec, [moved.uuid])
-        self.hosts.take(self.hosts.snapshot.hosts[provider], request)
+        self.hosts.take(self.hosts.snapshot.hosts[self._nodes[moved.host]], request)
 
     def undo(self) -> None:
         """Forget all decisions since the last `undo`."""

@@ -139,9 +139,9 @@ class GroupRulesTest(cloud.CloudTestCase):
             )  # fmt: skip
         if member.placed:
             spec = base.make_spec(current_host=columns.get('host'))
-            self.states.place(
-                uuid, self.nodes[base.uuid_of(member.placed)], base.make_request(spec)
-            )
+            node = self.nodes[base.uuid_of(member.placed)]
+            wanted = {'allocations': {}, 'mappings': {}}
+            self.states.place(uuid, node, base.make_request(spec), wanted)
         return uuid
 
     def cases(self):

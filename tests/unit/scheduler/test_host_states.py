@@ -228,6 +228,7 @@ class PendingTest(SnapshotTestCase):
             self.server,
             found.hosts[base.uuid_of(host)],
             base.make_request(base.make_spec(**values)),
+            {'allocations': {}, 'mappings': {}},
         )
 
     def servers_on(self, name='a'):
