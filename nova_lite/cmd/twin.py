@@ -54,8 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsers['fit'].add_argument(
         '--project',
         metavar='PROJECT',
-        help='project of the servers, for hosts that are for certain projects (default: one '
-        'without hosts of its own)',
+        help='name or id of the project of the servers, for hosts that are for certain projects; '
+        'in a twin also the id that it has in the imported cloud (default: a project without '
+        'hosts of its own)',
+    )
+    parsers['fit'].add_argument(
+        '--project-domain',
+        metavar='DOMAIN',
+        help='name or id of the domain of the project, where several have its name',
     )
     lost = parsers['survives'].add_mutually_exclusive_group()
     lost.add_argument(

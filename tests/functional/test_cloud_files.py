@@ -54,6 +54,7 @@ networks:
     subnets:
       - {cidr: 192.0.2.0/24, name: outside, gateway: 192.0.2.9, dhcp: false}
       - {cidr: 'fd00::/64'}
+down_hosts: [{hosts: ['*']}]
 """
 
 
@@ -197,6 +198,7 @@ class CloudFilesTest(testtools.TestCase):
         self.assertEqual(['only'], [each['name'] for each in found['images']])
         wanted = yaml.safe_load(SMALL)
         self.assertEqual(wanted['flavors'], found['flavors'])
+        self.assertEqual([{'hosts': ['cell1-host1']}], found['down_hosts'])
         self.assertEqual(wanted['aggregates'][0]['metadata'], found['aggregates'][0]['metadata'])
         admin = self.connect(directory)
         [aggregate] = admin.compute.aggregates()

@@ -16,9 +16,9 @@ from tests.fixtures import commands
 from tools import sample
 
 RUN_S, STOP_S = 300, 60
-# The group has a member on each host of zone a. Host b-2 is disabled.
+# The group has a member on each host of zone a. Host b-2 is disabled, and b-3 is down.
 CLOUD = """
-cells: [{hosts: [a-1, a-2, b-1, b-2]}]
+cells: [{hosts: [a-1, a-2, b-1, b-2, b-3]}]
 profile:
   extends: instant
   hosts:
@@ -45,8 +45,11 @@ servers:
   - {name: full, count: 2, flavor: big, image: only, host: b-1, zone: b}
   - {name: asleep, flavor: wide, image: only, host: b-1, status: SHUTOFF}
   - {name: volume, flavor: big, image: only, volume: {size: 3}, host: b-1}
+  - {name: lost, flavor: big, image: only, host: b-3}
 disabled_hosts:
   - {hosts: [b-2], reason: a test}
+down_hosts:
+  - {hosts: [b-3]}
 """
 # Host g-1 has two GPUs on each node. Host n-2 is for a project.
 PINNED = """
@@ -167,15 +170,18 @@ class TwinTest(Base):
     def test_an_imported_cloud(self):
         """It has the same hosts, and equal requests get equal places. Its twin is equal again."""
         found, lacking = self.imported(self.cloud)
-        self.assertEqual('', lacking)
-        self.assertEqual([{'hosts': ['a-1', 'a-2', 'b-1', 'b-2']}], found['cells'])
+        self.assertNotIn('Not in the twin', lacking)
+        self.assertIn('As in the cloud: 1 host (b-2) is disabled (add --names', lacking)
+        self.assertIn('As in the cloud: 1 host (b-3) is down', lacking)
+        self.assertEqual([{'hosts': ['a-1', 'a-2', 'b-1', 'b-2', 'b-3']}], found['cells'])
         self.assertEqual(2, sum(each.get('group') is not None for each in found['servers']))
         self.assertNotIn('first', json.dumps(found))
         path = self.top / 'twin.yaml'
         path.write_text(yaml.safe_dump(found))
         twin = self.up(path, 'twin')
         again, _lacking = self.imported(twin)
-        for part in ('cells', 'profile', 'flavors', 'zones', 'aggregates', 'disabled_hosts'):
+        states = 'disabled_hosts', 'down_hosts'
+        for part in ('cells', 'profile', 'flavors', 'zones', 'aggregates', *states):
             self.assertEqual(found[part], again[part])
         for flavor in ('big', 'wide'):
             results = [
@@ -185,7 +191,10 @@ class TwinTest(Base):
             self.assertEqual(1, results[0][0])
         for words in (('survives', '--zones'), ('survives',)):
             losses = [
-                [(each['lost'], each['servers'], len(each['without'])) for each in found]
+                [
+                    (each['lost'], each['servers'], each['down'], len(each['without']))
+                    for each in found
+                ]
                 for _code, found in (self.twin(place, *words) for place in (self.cloud, twin))
             ]
             self.assertEqual(*losses)
@@ -198,7 +207,7 @@ class TwinTest(Base):
         argv = ('import', '--state-dir', self.cloud, '--output', str(path), '--names')
         code, out, errors = run(*argv)
         self.assertEqual(0, code, errors)
-        self.assertIn('4 hosts, 6 servers', out)
+        self.assertIn('5 hosts, 7 servers', out)
         found = yaml.safe_load(path.read_text())
         self.assertEqual({'name': 'asleep'}, next(
             each['metadata'] for each in found['servers'] if each.get('status') == 'SHUTOFF'
@@ -220,6 +229,10 @@ class TwinTest(Base):
         self.assertEqual(1, code)
         # A member of the group cannot go to the host of the other, but it can go to b-1.
         self.assertEqual([], by_host['a-1']['without'])
+        # The server of the host that is down can go to hosts that are up.
+        self.assertEqual(
+            (['b-3'], 1, []), tuple(by_host['b-3'][key] for key in ('down', 'servers', 'without'))
+        )
         stay = {each['server'] for each in by_host['b-1']['without']}
         self.assertEqual({'full-1', 'full-2', 'asleep'}, stay)
         code, (zone,) = self.twin(self.cloud, 'survives', '--zone', 'a')
@@ -230,8 +243,12 @@ class TwinTest(Base):
         self.assertIn('--live-migration --host b-1 --wait', plan['commands'][1])
         code, plan = self.twin(self.cloud, 'rebalance')
         self.assertEqual(0, code)
+        touched = {move[end] for move in plan['moves'] for end in ('from', 'to')}
+        self.assertEqual(set(), touched & {'b-2', 'b-3'})
         for words, text in (
-            ('drain a-3', 'The cloud has no host a-3. It has: a-1, a-2, b-1, b-2'),
+            ('drain a-3', 'The cloud has no host a-3. It has: a-1, a-2, b-1, b-2, b-3'),
+            ('drain b-3', 'Host b-3 is down, so no server can be migrated from it.'),
+            ('fit big --project-domain x', '--project-domain needs a --project'),
             ('survives --zone c', 'The cloud has no zone c. It has: a, b'),
             ('fit small', 'The cloud has no flavor small. It has: big, wide'),
         ):
@@ -291,7 +308,9 @@ class PinnedTwinTest(Base):
     def without_the_alias(self):
         """A server with an unknown alias is left out, and what it holds is not offered."""
         found, notes = self.imported(self.cloud)
-        self.assertIn('1 server with PCI aliases that are not known (add --set pci.alias=', notes)
+        self.assertIn(
+            '1 server with PCI aliases that are not known (gpu; add --set pci.alias=', notes
+        )
         self.assertEqual(7, len(found['servers']))
         host = profile.parse(yaml.safe_dump(found['profile'])).behaviour('g-1')
         self.assertEqual((2, 24), (len(host.pci), host.numa.dedicated))
@@ -311,3 +330,7 @@ class PinnedTwinTest(Base):
         code, _out, errors = run('twin', 'fit', 'six', '--project', 'x', '--state-dir', self.cloud)
         self.assertEqual(2, code)
         self.assertIn('The cloud has no project x. It has: admin, demo, service, telco', errors)
+        argv = ('fit', 'six', '--project', 'telco', '--project-domain', 'x')
+        code, _out, errors = run('twin', *argv, '--state-dir', self.cloud)
+        self.assertEqual(2, code)
+        self.assertIn('The cloud has no domain x. It has: Default', errors)

@@ -6,6 +6,7 @@ import json
 import math
 import shlex
 
+from nova_lite.lab.maintenance import client
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import fits
 from nova_lite.lab.twin import known_names
@@ -24,7 +25,9 @@ def fit(args: argparse.Namespace) -> int:
     known_names.require(args.state_dir, flavor=args.flavor)
     project_id = models.PROJECT
     if args.project is not None:
-        project_id = known_names.project_id(args.state_dir, args.project)
+        project_id = known_names.project_id(args.state_dir, args.project, args.project_domain)
+    elif args.project_domain is not None:
+        raise client.WrongUse(reason='--project-domain needs a --project. Add it')
     with models.of(args.state_dir) as model:
         found = fits.find(model, args.flavor, args.count, project_id)
     if args.json:
@@ -63,14 +66,19 @@ def survives(args: argparse.Namespace) -> int:
 
 def _loss(loss: survival.Loss) -> dict[str, object]:
     without = [{'server': name, 'refused_by': stage} for name, stage in loss.without]
-    return {'lost': loss.what, 'hosts': loss.hosts, 'servers': loss.servers, 'without': without}
+    document = {'lost': loss.what, 'hosts': loss.hosts, 'down': loss.down}
+    return {**document, 'servers': loss.servers, 'without': without}
 
 
 def _row(loss: survival.Loss) -> Sequence[object]:
     named = [f'{name}: {stage}' for name, stage in loss.without[:SHOWN]]
     if len(loss.without) > SHOWN:
         named.append(f'{len(loss.without) - SHOWN} others')
-    return loss.what, loss.hosts, loss.servers, len(loss.without), ', '.join(named)
+    what = loss.what
+    if loss.down:
+        # Hosts that are lost alone are named by the loss.
+        what += ' (down already)' if loss.hosts == 1 else f' ({len(loss.down)} down already)'
+    return what, loss.hosts, loss.servers, len(loss.without), ', '.join(named)
 
 
 def drain(args: argparse.Namespace) -> int:

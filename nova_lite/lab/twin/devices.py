@@ -67,9 +67,12 @@ class Provider:
         return self.resource_class, self.traits
 
 
-def read(api: apis.Api, root: str, host: str) -> tuple[list[Provider], list[str]]:
-    """Return (providers of devices of a host by address, notes). root: uuid of its own provider"""
-    found, notes = [], []
+def read(api: apis.Api, root: str) -> tuple[list[Provider], dict[str, set[str]]]:
+    """Return (providers of devices of a host by address, {name of another: its classes}).
+
+    root: uuid of the host's own provider
+    """
+    found, others = [], dict[str, set[str]]()
     path = f'/resource_providers?in_tree={root}'
     for row in api.call('placement', 'GET', path)['resource_providers']:
         if row['uuid'] == root:
@@ -81,7 +84,7 @@ def read(api: apis.Api, root: str, host: str) -> tuple[list[Provider], list[str]
         is_gpu = gpu is not None and set(inventories) == {orc.VGPU}
         if len(inventories) != 1 or not (device or is_gpu):
             if inventories:
-                notes.append(f'resource provider {row["name"]} of host {host}')
+                others[str(row['name'])] = set(inventories)
             continue
         ((resource_class, inventory),) = inventories.items()
         traits = api.call('placement', 'GET', f'{own}/traits')['traits']
@@ -96,7 +99,7 @@ def read(api: apis.Api, root: str, host: str) -> tuple[list[Provider], list[str]
                 allocations=allocations_.read(api, own),
             )
         )
-    return sorted(found, key=lambda each: each.address), notes
+    return sorted(found, key=lambda each: each.address), others
 
 
 class Kinds:

@@ -4,6 +4,7 @@ Guests of NUMA nodes are put in an order, see `turns`. Servers that the twin can
 resources, are counted on their hosts, as are allocations of consumers that are no servers.
 """
 
+import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -25,14 +26,21 @@ from nova_lite.lifecycle.guests import constraints
 from nova_lite.lifecycle.guests import pci
 from nova_lite.lifecycle.guests import pinning
 from nova_lite.terminal import plurals
+from nova_lite.virt.sim import nodes
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 HOST, TASK = file_servers.HOST, file_servers.TASK
 # The first microversion that shows the nodes of a guest.
 WITH_NODES = (2, 78)
-# Statuses of servers with a host that a twin does not have.
-AS_ACTIVE = ('PAUSED', 'SUSPENDED', 'RESCUE', 'VERIFY_RESIZE')
+ACTIVE, SHUTOFF = file_servers.ACTIVE, file_servers.SHUTOFF
+# {status of servers with a host: that of the servers in a twin}
+STATUSES = {
+    **{status: status for status in (ACTIVE, SHUTOFF)},
+    **dict.fromkeys(('PAUSED', 'SUSPENDED', 'RESCUE', 'VERIFY_RESIZE'), ACTIVE),
+    'SHELVED': SHUTOFF,
+}
 CHANGING = 'that are changing, deleted or in ERROR'
+BEYOND = f'on NUMA nodes after the first {nodes.MOST_NODES} of their hosts'
 NO_ROOM = 'with NUMA nodes that do not fit into the assumed nodes of their hosts'
 
 
@@ -50,6 +58,11 @@ class Guest:
     parts: tuple[numa.Part, ...] = ()
     outside: str | None = None
     turn: int = 0
+
+    @property
+    def status(self) -> str:
+        """Return its status in a twin."""
+        return STATUSES.get(self.row['status'], ACTIVE)
 
     @property
     def has_devices(self) -> bool:
@@ -77,17 +90,20 @@ class Guests:
         found: list[Guest] = []
         # {name of a host: ids of its servers}
         there: dict[str, set[str]] = {}
-        elsewhere = 0
+        without, elsewhere = 0, 0
         for row in sorted(rows, key=lambda each: str(each['id'])):
             # A server of a cell that does not answer is shown without its host.
             host = hosts.get(row.get(HOST) or '')
             if host is None:
-                elsewhere += 1
+                elsewhere += bool(row.get(HOST))
+                without += not row.get(HOST)
             else:
                 found.append(self._guest(row, host))
                 there.setdefault(host.name, set()).add(row['id'])
         if elsewhere:
-            self.notes.append(f'{plurals.of(elsewhere, "server")} without a host of the twin')
+            self.notes.append(f'{plurals.of(elsewhere, "server")} on hosts that the twin lacks')
+        if without:
+            self.notes.append(f'{plurals.of(without, "server")} that no host is shown for')
         if not self._shows_nodes and any(guest.wanted.nodes for guest in found):
             newest = discover.version_to_string(WITH_NODES)
             self.notes.append(f'nodes of guests, which clouds with microversion {newest} show')
@@ -105,31 +121,34 @@ class Guests:
         return found
 
     def _guest(self, row: Json, host: hosts_.Host) -> Guest:
-        flavor = row['flavor']
+        flavor, properties = row['flavor'], self._images.properties(row)
         specs = flavor.get('extra_specs', {})
-        reason = flavors.outside(specs, host.classes(), self._aliases)
-        if row[TASK] is not None or row['status'] in ('BUILD', 'ERROR', 'SOFT_DELETED'):
-            reason = CHANGING
-        wanted = constraints.NONE
+        wanted, held, reason = constraints.NONE, dict[str, int](), None
         try:
             wanted = constraints.of(
                 constraints.Asked(
                     vcpus=flavor['vcpus'],
                     memory_mb=flavor['ram'],
                     specs=specs,
-                    properties=self._images.properties(row),
+                    properties=properties,
                     flavor_name=flavor['original_name'],
                     image_name='',
                     image_id='',
                 )
             )
+            held = flavors.demand(
+                flavor, properties, on_volume=not row['image'], pinned=host.dedicated > 0
+            )
         except exception.Invalid as error:
-            reason = reason or f'that a twin would refuse ({error})'
-        pinned = len(wanted.dedicated) if host.dedicated else 0
-        held = flavors.demand(flavor, on_volume=not row['image'], dedicated=pinned)
+            reason = f'that a twin would refuse ({error})'
+        reason = reason or flavors.outside(specs, held.keys() - host.classes(), self._aliases)
+        if row[TASK] is not None or row['status'] not in STATUSES:
+            reason = CHANGING
         parts = self._parts(row['id']) if wanted.nodes and self._shows_nodes else ()
         if parts and wanted.emulator_threads_policy == pinning.ISOLATE:
             parts = (dataclasses.replace(parts[0], pinned=parts[0].pinned + 1), *parts[1:])
+        if any(part.node >= nodes.MOST_NODES for part in parts):
+            reason = reason or BEYOND
         return Guest(row, host, wanted, held, parts, reason)
 
     def _parts(self, server_id: str) -> tuple[numa.Part, ...]:
@@ -144,14 +163,14 @@ class Guests:
     def _count(self, guest: Guest) -> None:
         """Count what a server holds on its host. The host has at least the nodes that it shows."""
         host = guest.host
-        host.nodes = max([host.nodes, *(part.node + 1 for part in guest.parts)])
+        parts = [part for part in guest.parts if part.node < nodes.MOST_NODES]
+        host.nodes = max([host.nodes, *(part.node + 1 for part in parts)])
         if guest.outside is None:
             host.servers.add(guest.row['id'])
-            for name, amount in guest.held.items():
-                host.demand[name] += amount
-            host.held += guest.parts
+            host.demand.update(guest.held)
+            host.held += parts
             return
-        host.lost += guest.parts
+        host.lost += parts
 
     def arrange(self, found: Iterable[Guest], rules: Mapping[str, Json]) -> bool:
         """Give turns to guests of NUMA nodes. Return whether all of them fit into their hosts.
@@ -186,8 +205,7 @@ class Guests:
 
     def _leave_out(self, guest: Guest) -> None:
         host = guest.host
-        for name, amount in guest.held.items():
-            host.demand[name] -= amount
+        host.demand.subtract(guest.held)
         for part in guest.parts:
             host.held.remove(part)
         host.servers.remove(guest.row['id'])
@@ -197,17 +215,14 @@ class Guests:
 
     def note(self, found: Collection[Guest]) -> None:
         """Add notes on servers and states that the twin lacks, and on devices."""
-        left: dict[str, int] = {}
-        active = 0
-        for guest in found:
-            if guest.outside is not None:
-                left[guest.outside] = left.get(guest.outside, 0) + 1
-            else:
-                active += guest.row['status'] in AS_ACTIVE
-        if active:
-            self.notes.append(
-                f'states other than ACTIVE and SHUTOFF: servers that have them ({active}) are ACTIVE'
-            )
+        left = collections.Counter(each.outside for each in found if each.outside is not None)
+        others = collections.Counter(
+            (each.row['status'], each.status) for each in found if each.outside is None
+        )
+        for (status, instead), count in sorted(others.items()):
+            if status != instead:
+                servers = plurals.of(count, 'server')
+                self.notes.append(f'the status {status} of {servers}, which get {instead} instead')
         self.notes += [
             f'{plurals.of(count, "server")} {why}: their resources are reserved'
             for why, count in sorted(left.items())

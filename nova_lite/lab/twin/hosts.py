@@ -1,29 +1,20 @@
-"""The hosts of a real cloud as rules of a profile: capacity, reserves, ratios, traits and devices.
-
-Source: placement's inventories and traits of the providers of compute nodes, and what nova shows of
-their CPUs.
-"""
+"""The hosts of a real cloud as rules of a profile."""
 
 import collections
-from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
-import http
 import json
 import math
 import typing
 
-from keystoneauth1 import discover
 import os_resource_classes as orc
 
-from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.twin import allocations as allocations_
 from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import numa
 from nova_lite.lifecycle import fitting
 from nova_lite.virt import topology
-from nova_lite.virt.sim import nodes
 from nova_lite.virt.sim import profile
 
 Json: typing.TypeAlias = dict[str, typing.Any]
@@ -34,9 +25,6 @@ OWN_TRAITS = ('COMPUTE_', 'OWNER_')
 # Disk in GiB of a host without an inventory of disks: they are on shared storage.
 SHARED_DISK_GB = 1 << 20
 BASE = 'default'
-# The last microversion that shows the CPUs of a host.
-WITH_CPUS = (2, 87)
-THREADS = 'HW_CPU_HYPERTHREADING'
 
 
 @dataclasses.dataclass
@@ -54,7 +42,7 @@ class Host:
     uuid: str
     inventories: Json
     traits: list[str]
-    demand: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(KEYS, 0))
+    demand: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     allocations: allocations_.Allocations = dataclasses.field(default_factory=dict)
     servers: set[str] = dataclasses.field(default_factory=set)
     extra: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
@@ -82,8 +70,8 @@ class Host:
         """Return the resource classes of which the servers have more than the host offers."""
         return [
             name
-            for name in KEYS
-            if name in self.inventories and self.demand[name] > self._free(name)
+            for name in self.inventories
+            if name != orc.PCPU and self.demand[name] > self._free(name)
         ]
 
     def _free(self, name: str) -> int:
@@ -106,8 +94,10 @@ class Host:
 
     def classes(self) -> set[str]:
         """Return the resource classes that it offers in a twin."""
-        virtual = {each.resource_class for each in self.providers if each.is_virtual}
-        return {name for name in self.inventories if name != orc.PCPU} | virtual
+        found = {each.resource_class for each in self.providers if each.is_virtual}
+        found |= {name for name in self.inventories if name != orc.PCPU or self.dedicated}
+        # Without an inventory of disks they are on shared storage.
+        return found | {orc.DISK_GB}
 
     def rule(self, pages: Sequence[int], kinds: devices.Kinds) -> Json:
         """Return the settings of the host in a profile. Servers beyond its offer are let in.
@@ -126,7 +116,8 @@ class Host:
         for name, part in self.inventories.items():
             if name not in KEYS and name != orc.PCPU:
                 offered = (part['total'] - part['reserved']) * float(part['allocation_ratio'])
-                rule['inventory'][name] = max(0, math.floor(offered) - self.extra[name])
+                left = math.floor(offered) - self.extra[name]
+                rule['inventory'][name] = max(0, left, self.demand[name])
         if described is None:
             rule['numa_nodes'] = self.nodes
         else:
@@ -183,57 +174,6 @@ class Host:
             return ratio
         # Rounded up, so that the product is not below the demand.
         return math.ceil(self.demand[name] / offered * 10_000) / 10_000
-
-
-def read(api: apis.Api) -> tuple[dict[str, Host], list[str]]:
-    """Return ({name: host}, notes). A host with several nodes is left out."""
-    found: dict[str, Host] = {}
-    several: set[str] = set()
-    notes: list[str] = []
-    used = min(discover.normalize_version_number(api.microversions['compute']), WITH_CPUS)
-    microversion = discover.version_to_string(used)
-    path = '/os-hypervisors/detail'
-    for row in api.list('compute', path, 'hypervisors', microversion=microversion, limit=1000):
-        name = row['service']['host']
-        if name in found:
-            several.add(name)
-            continue
-        path = f'/resource_providers/{row["id"]}'
-        try:
-            inventories = api.call('placement', 'GET', f'{path}/inventories')['inventories']
-            traits = api.call('placement', 'GET', f'{path}/traits')['traits']
-            held = allocations_.read(api, path)
-            providers, more = devices.read(api, row['id'], name)
-        except apis.Refused as error:
-            if error.kwargs['status'] != http.HTTPStatus.NOT_FOUND:
-                raise
-            notes.append(f'host {name}: placement does not know it')
-            continue
-        notes += more
-        cells, threads = _cpus(row, traits)
-        found[name] = Host(
-            *(name, row['id'], inventories, traits),
-            nodes=cells,
-            threads=threads,
-            providers=providers,
-            allocations=held,
-        )
-    notes += [f'host {name}: it has several nodes' for name in sorted(several)]
-    for name in several:
-        del found[name]
-    return found, notes
-
-
-def _cpus(row: Json, traits: Iterable[str]) -> tuple[int, int]:
-    """Return (number of NUMA nodes, threads of a core) of a host, 1 if nova does not show it."""
-    info = row.get('cpu_info')
-    shown = info.get('topology') if isinstance(info, dict) else None
-    found = shown or {}
-    threads = int(found.get('threads') or 1)
-    if threads == 1 and THREADS in traits:
-        threads = 2
-    cells = int(found.get('cells') or 1)
-    return min(max(1, cells), nodes.MOST_NODES), min(threads, nodes.MOST_THREADS)
 
 
 def profile_of(rules: Mapping[str, Json]) -> Json:

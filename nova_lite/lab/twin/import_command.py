@@ -94,6 +94,7 @@ def _read(
         )
         found = reading.read()
         lines = [f'Not in the twin: {note}.' for note in reading.notes]
+        lines += [f'As in the cloud: {text}.' for text in reading.kept]
         return found, [*lines, *(f'Assumed: {text}.' for text in reading.assumed)]
     except auth_exceptions.ClientException as error:
         text = messages.of_clients(str(error)).rstrip('.')

@@ -21,16 +21,20 @@ from nova_lite.lab.launcher.cloud_file import servers as file_servers
 from nova_lite.lab.twin import cells as cells_
 from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import flavors as flavors_
+from nova_lite.lab.twin import group_members
 from nova_lite.lab.twin import guests as guests_
+from nova_lite.lab.twin import host_reading
 from nova_lite.lab.twin import hosts as hosts_
 from nova_lite.lab.twin import images
 from nova_lite.lab.twin import names as names_
 from nova_lite.lab.twin import numa
+from nova_lite.lab.twin import services
 from nova_lite.lab.twin import zones
 from nova_lite.lifecycle.guests import pci
 from nova_lite.terminal import plurals
 
 Json: typing.TypeAlias = dict[str, typing.Any]
+PINNED = 'pinned_availability_zone'
 # The first microversion that shows policies of groups with their rules.
 OLDEST = (2, 64)
 UNLIMITED: Json = {
@@ -46,6 +50,10 @@ class TooOld(exception.Invalid):
         'The compute API of the cloud knows microversions up to %(newest)s, and the import needs %(oldest)s. '
         'Only clouds since Rocky can be imported.'
     )
+
+
+class NoHosts(exception.Invalid):
+    msg = 'The cloud has no host for a twin%(missing)s. Import a cloud with hosts'
 
 
 class Import:
@@ -73,24 +81,26 @@ class Import:
         api.microversions['compute'] = discover.version_to_string(used)
         self._api, self._names = api, names_.Names(shown=shown)
         self._shown, self._options, self._cells = shown, options, cells
-        # What the twin lacks, and what is assumed about the cloud.
+        # What the twin lacks, what it keeps of hosts, and what is assumed about the cloud.
         self.notes: list[str] = []
+        self.kept: list[str] = []
         self.assumed: list[str] = []
         self._projects: dict[str, str] = {}
 
     def read(self) -> Json:
-        """Return the document of the twin. `notes` names the rest. Raise Refused, WrongUse."""
+        """Return the document of the twin. `notes` names the rest.
+
+        Raise Refused, NoHosts, WrongUse.
+        """
         rows = self._api.list('compute', '/servers/detail', 'servers', all_tenants=1)
         for owner in sorted({row['tenant_id'] for row in rows}):
             self._project(owner)
-        hosts, notes = hosts_.read(self._api)
-        self.notes += notes
+        hosts, disabled, down = self._hosts()
         cells = cells_.divided(sorted(hosts), self._cells)
         aggregates, zoned = zones.read(self._api, hosts, self._project)
         read = compute.read_flavors(self._api, self._projects)
         self.notes += flavors_.without_unknown(read)
         chosen = flavors_.Flavors(read)
-        groups, members = file_servers.read_groups(self._api, self._projects, self._group_name)
         found = images.Images(self._api, self._names)
         aliases = pci.aliases(filter(None, [self._options.get('pci', {}).get('alias')]))
         reader = guests_.Guests(self._api, found, aliases)
@@ -98,34 +108,38 @@ class Import:
         kinds = devices.Kinds((each for host in hosts.values() for each in host.providers), aliases)
         pages = numa.page_sizes(read, [part for guest in guests for part in guest.parts])
         rules = _rules(reader, hosts, guests, pages=pages, kinds=kinds)
+        inside = [guest for guest in guests if guest.outside is None]
+        groups, members = self._groups(inside)
         entries = [
-            self._entry(guest, chosen, found, members=members, zones=zoned)
-            for guest in guests
-            if guest.outside is None
+            self._entry(guest, chosen, found, members=members, zones=zoned) for guest in inside
         ]
         reader.note(guests)
-        self.notes += [*found.notes, *reader.notes]
+        self.notes += [*chosen.notes, *found.notes, *reader.notes]
+        self._note_zones(entries, inside)
         self._note(hosts.values(), rules, kinds, pages)
         self.assumed += reader.assumed
-        document: Json = {
-            'format': schema.FORMAT,
+        document = {
             'cells': [{'hosts': names} for names in cells],
             'profile': hosts_.profile_of(rules),
             'options': _with_options(kinds.options(), self._options),
-            'defaults': False,
-            'projects': [
-                {'name': each, 'quotas': copy.deepcopy(UNLIMITED)}
-                for each in self._projects.values()
-            ],
+            'projects': self._quotas(),
             'flavors': chosen.entries,
             'images': found.entries,
             'aggregates': aggregates,
             'zones': zoned,
             'server_groups': groups,
             'servers': entries,
-            'disabled_hosts': self._disabled(hosts),
+            'disabled_hosts': disabled,
+            'down_hosts': [{'hosts': down}] if down else [],
         }
-        return {name: value for name, value in document.items() if value or name == 'defaults'}
+        known = {name: value for name, value in document.items() if value}
+        return {'format': schema.FORMAT, 'defaults': False, **known}
+
+    def _quotas(self) -> list[Json]:
+        """Return the entries of all projects, which have no limits."""
+        return [
+            {'name': each, 'quotas': copy.deepcopy(UNLIMITED)} for each in self._projects.values()
+        ]
 
     def _project(self, project_id: str) -> str:
         """Return the name of a project in the twin, which has the project from now on."""
@@ -136,15 +150,35 @@ class Import:
     def _group_name(self, group: Json) -> str:
         return self._names.of('group', group['id'], group['name'])
 
-    def _disabled(self, hosts: Mapping[str, hosts_.Host]) -> list[Json]:
-        """Return entries of disabled hosts with those that the twin has."""
-        found = []
-        for entry in compute.read_disabled_hosts(self._api):
-            names = [name for name in entry['hosts'] if name in hosts]
-            if names:
-                reason = {'reason': entry['reason']} if self._shown and 'reason' in entry else {}
-                found.append({'hosts': names, **reason})
-        return found
+    def _hosts(self) -> tuple[dict[str, hosts_.Host], list[Json], list[str]]:
+        """Return (hosts, entries of those that are disabled, names of those that are down)."""
+        reading = host_reading.read(self._api)
+        states = services.read(self._api, reading.hosts)
+        notes = [*reading.notes(), *states.notes(reading.missing())]
+        if not reading.hosts:
+            raise NoHosts(missing=f': it lacks {"; ".join(notes)}' if notes else '')
+        self.notes += notes
+        self.kept += states.kept(shown=self._shown)
+        return reading.hosts, states.disabled(shown=self._shown), states.down()
+
+    def _groups(self, guests: Iterable[guests_.Guest]) -> tuple[list[Json], dict[str, str]]:
+        """Return (entries of server groups, {id of a member: name of its group})."""
+        found, members = file_servers.read_groups(self._api, self._projects, self._group_name)
+        known, notes = group_members.known(found)
+        hosts = {guest.row['id']: guest.host.name for guest in guests}
+        obeying, more = group_members.obeying(known, members, hosts)
+        self.notes += [*notes, *more]
+        return known, obeying
+
+    def _note_zones(self, entries: Iterable[Json], guests: Iterable[guests_.Guest]) -> None:
+        """Add a note on servers that were created for a zone in which their host is not."""
+        others = sum(
+            bool(guest.row.get(PINNED)) and 'zone' not in entry
+            for entry, guest in zip(entries, guests, strict=True)
+        )
+        if others:
+            servers = plurals.of(others, 'server')
+            self.notes.append(f'the zones of {servers}, in which their hosts are not in the twin')
 
     def _note(
         self,
@@ -154,9 +188,13 @@ class Import:
         pages: Sequence[int],
     ) -> None:
         """Add notes on limits of hosts that are exceeded, and on what is assumed."""
+        over: dict[str, list[str]] = {}
         for host in hosts:
             for name in host.is_over():
-                self.notes.append(f'the limit of {name} on host {host.name}, which is exceeded')
+                over.setdefault(name, []).append(host.name)
+        for name, names in sorted(over.items()):
+            text = f'the limits of {name} of {plurals.of(len(names), "host")}'
+            self.notes.append(f'{text} ({names_.listed(names)}), which are exceeded')
         described = sum('numa' in rule for rule in rules.values())
         if described:
             text = f'the NUMA nodes of {plurals.of(described, "host")} are of equal size'
@@ -192,10 +230,12 @@ class Import:
         }
         if not row['image']:
             entry['volume'] = {'size': max(1, row['flavor']['disk'])}
-        if row.get('pinned_availability_zone') in {each['name'] for each in zones}:
-            entry['zone'] = row['pinned_availability_zone']
-        if row['status'] == file_servers.SHUTOFF:
-            entry['status'] = file_servers.SHUTOFF
+        if any(
+            row.get(PINNED) == zone['name'] and guest.host.name in zone['hosts'] for zone in zones
+        ):
+            entry['zone'] = row[PINNED]
+        if guest.status != guests_.ACTIVE:
+            entry['status'] = guest.status
         if guest.turn:
             entry['turn'] = guest.turn
         if self._shown:

@@ -1,7 +1,9 @@
 """Names that the commands `nova-lite twin` get, checked before a copy of the cloud starts."""
 
 from collections.abc import Collection
+from collections.abc import Sequence
 import shlex
+import typing
 
 from nova_lite import exception
 from nova_lite.db import rows
@@ -16,12 +18,18 @@ from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import api as apis
+from nova_lite.lab.twin import names as names_
 
-SHOWN, MOST_FLAVORS = 8, 10_000
+Json: typing.TypeAlias = dict[str, typing.Any]
+MOST_FLAVORS = 10_000
 
 
 class UnknownName(exception.Invalid):
     msg = 'The cloud has no %(kind)s %(name)s. It has: %(known)s'
+
+
+class Ambiguous(exception.Invalid):
+    msg = 'Several projects have the name %(name)s: %(found)s. Use an id, or add --project-domain DOMAIN'
 
 
 class HostDown(exception.Conflict):
@@ -69,16 +77,49 @@ def require_up(directory: str, host: str) -> None:
 def _require(kind: str, names: Collection[str], known: list[str]) -> None:
     for name in names:
         if name not in known:
-            raise UnknownName(kind=kind, name=name, known=_listed(known))
+            raise UnknownName(kind=kind, name=name, known=names_.listed(known))
 
 
-def project_id(directory: str, name: str) -> str:
-    """Return the id of a project of the cloud that runs in a state directory. Raise UnknownName."""
+def project_id(directory: str, name: str, domain: str | None = None) -> str:
+    """Return the id of a project of the cloud that runs in a state directory.
+
+    See `find_project`. Raise UnknownName, Ambiguous.
+    """
     api = apis.connect(client_config.credentials(directory, client_connections.ADMIN))
-    rows_ = api.list('identity', '/v3/projects', 'projects')
-    known = {row['name']: str(row['id']) for row in rows_}
-    _require('project', [name], sorted(known))
-    return known[name]
+    projects = api.list('identity', '/v3/projects', 'projects')
+    domains = api.list('identity', '/v3/domains', 'domains')
+    return find_project(projects, domains, name, domain)
+
+
+def find_project(
+    projects: Sequence[Json], domains: Sequence[Json], name: str, domain: str | None = None
+) -> str:
+    """Return the id of a project, which may be named by its id. Raise UnknownName, Ambiguous.
+
+    projects, domains: as the identity API shows them
+    name: also the id of the project in the cloud from which a twin was imported
+    domain: name or id of the only domain that is allowed
+    """
+    named = {row['id']: str(row['name']) for row in domains}
+    if domain is not None:
+        found = {row_id for row_id, its in named.items() if domain in (row_id, its)}
+        if not found:
+            raise UnknownName(
+                kind='domain', name=domain, known=names_.listed(sorted(named.values()))
+            )
+        projects = [row for row in projects if row['domain_id'] in found]
+    wanted = name, names_.hidden('project', name)
+    for matching in (
+        [row for row in projects if row['id'] == name],
+        [row for row in projects if row['name'] in wanted],
+    ):
+        if len(matching) == 1:
+            return str(matching[0]['id'])
+        if matching:
+            listed = [f'{row["id"]} in domain {named[row["domain_id"]]}' for row in matching]
+            raise Ambiguous(name=name, found=names_.listed(sorted(listed)))
+    known = names_.listed(sorted({str(row['name']) for row in projects}))
+    raise UnknownName(kind='project', name=name, known=known or 'none')
 
 
 def find_flavor(database: transactions.Database, name: str) -> rows.Row:
@@ -87,9 +128,4 @@ def find_flavor(database: transactions.Database, name: str) -> rows.Row:
     for row in found:
         if name in (row.name, row.flavorid):
             return row
-    raise UnknownName(kind='flavor', name=name, known=_listed([row.name for row in found]))
-
-
-def _listed(names: list[str]) -> str:
-    more = f' and {len(names) - SHOWN} others' if len(names) > SHOWN else ''
-    return ', '.join(names[:SHOWN]) + more
+    raise UnknownName(kind='flavor', name=name, known=names_.listed([row.name for row in found]))

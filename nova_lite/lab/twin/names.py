@@ -1,7 +1,11 @@
 """Names of objects in a twin. Those of people are hashed unless they are asked for."""
 
 from collections.abc import Container
+from collections.abc import Sequence
 import hashlib
+
+# Names in a line.
+SHOWN = 8
 
 
 class Names:
@@ -19,10 +23,21 @@ class Names:
         """
         key = kind, identity
         if key not in self._given:
-            own = name if self._shown and name else f'{kind}-{digest(identity)}'
+            own = name if self._shown and name else hidden(kind, identity)
             taken = {given for (other, _id), given in self._given.items() if other == kind}
             self._given[key] = unique(own, taken)
         return self._given[key]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, with commas, and the number of the others."""
+    more = f' and {len(names) - SHOWN} others' if len(names) > SHOWN else ''
+    return ', '.join(names[:SHOWN]) + more
+
+
+def hidden(kind: str, identity: str) -> str:
+    """Return the name of an object whose own name is not used. identity: its id"""
+    return f'{kind}-{digest(identity)}'
 
 
 def digest(text: str) -> str:

@@ -12,12 +12,14 @@ class Loss:
     """The loss of some hosts. servers: their number; without: (server, stage) of those that stay
 
     stage: the filter or other stage that refuses the last hosts
+    down: those of the hosts that are down already
     """
 
     what: str
     hosts: int
     servers: int
     without: list[tuple[str, str]]
+    down: list[str]
 
 
 def of_hosts(model: models.Model, what: str, lost: Collection[str]) -> Loss:
@@ -32,7 +34,8 @@ def of_hosts(model: models.Model, what: str, lost: Collection[str]) -> Loss:
         if placing.host is None:
             without.append((server.described(), placing.stage))
     model.undo()
-    return Loss(what, len(lost), len(servers), without)
+    down = sorted(state.host for state in model.states if state.host in lost and not state.up)
+    return Loss(what, len(lost), len(servers), without, down)
 
 
 def of_each_host(model: models.Model) -> list[Loss]:

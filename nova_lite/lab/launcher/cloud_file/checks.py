@@ -167,7 +167,7 @@ def _hosts(document: documents.Document) -> None:
     """Raise Wrong for a pattern that matches no host, and for a host that does not exist."""
     known = cloud_hosts.names(document.value)
     places = []
-    for section in ('aggregates', 'zones', 'disabled_hosts'):
+    for section in ('aggregates', 'zones', 'disabled_hosts', 'down_hosts'):
         for place, entry in _entries(document, section):
             places += [
                 ((*place, 'hosts', number), pattern)

@@ -1,5 +1,6 @@
 """Flavors, host aggregates and availability zones."""
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 import re
 import typing
@@ -98,23 +99,43 @@ def with_names(key: str, value: str, projects: Mapping[str, str]) -> str:
 
 def disable_hosts(api: apis.Api, entry: Json, known: list[str]) -> None:
     """Disable the compute services of hosts. known: all hosts. Raise Refused."""
-    rows = api.call('compute', 'GET', '/os-services?binary=nova-compute')['services']
-    services = {row['host']: row['id'] for row in rows}
     wanted = {'status': 'disabled', 'disabled_reason': entry.get('reason', 'disabled by the file')}
+    _change_services(api, entry, known, wanted)
+
+
+def force_hosts_down(api: apis.Api, entry: Json, known: list[str]) -> None:
+    """Force the compute services of hosts down. known: all hosts. Raise Refused."""
+    _change_services(api, entry, known, {'forced_down': True})
+
+
+def _change_services(api: apis.Api, entry: Json, known: list[str], wanted: Json) -> None:
+    services = {row['host']: row['id'] for row in read_services(api)}
     for host in hosts.matching(known, entry['hosts']):
         api.call('compute', 'PUT', f'/os-services/{services[host]}', wanted)
 
 
-def read_disabled_hosts(api: apis.Api) -> list[Json]:
+def read_services(api: apis.Api) -> list[Json]:
+    """Return the compute services. Those of a cell that does not answer have fewer keys."""
+    found: list[Json] = api.call('compute', 'GET', '/os-services?binary=nova-compute')['services']
+    return found
+
+
+def disabled_hosts(services: Iterable[Json]) -> list[Json]:
     """Return an entry for each reason for which compute services are disabled."""
     found: dict[str | None, list[str]] = {}
-    for row in api.call('compute', 'GET', '/os-services?binary=nova-compute')['services']:
+    for row in services:
         if row['status'] == 'disabled':
             found.setdefault(row['disabled_reason'], []).append(row['host'])
     return [
         {'hosts': sorted(names)} | ({'reason': reason} if reason else {})
         for reason, names in found.items()
     ]
+
+
+def down_hosts(services: Iterable[Json]) -> list[Json]:
+    """Return an entry for the hosts whose compute services are forced down, if there are any."""
+    found = sorted(row['host'] for row in services if row.get('forced_down'))
+    return [{'hosts': found}] if found else []
 
 
 def read_aggregates(

@@ -55,9 +55,14 @@ def fill(document: documents.Document, connect: Connect, users: list[documents.J
             with _at(document, (section, index)):
                 create(api, entry)
     _boot(document, api, connect)
-    for index, entry in enumerate(document.value.get('disabled_hosts', [])):
-        with _at(document, ('disabled_hosts', index)):
-            compute.disable_hosts(api, entry, known)
+    changing: dict[str, Callable[[apis.Api, documents.Json, list[str]], None]] = {
+        'disabled_hosts': compute.disable_hosts,
+        'down_hosts': compute.force_hosts_down,
+    }
+    for section, change in changing.items():
+        for index, entry in enumerate(document.value.get(section, [])):
+            with _at(document, (section, index)):
+                change(api, entry, known)
 
 
 @contextlib.contextmanager

@@ -102,7 +102,9 @@ def _objects(api: apis.Api, passwords: dict[str, str]) -> tuple[Json, list[str]]
     }
     sections['images'], notes = images.read(api, projects)
     sections['aggregates'], sections['zones'], more = compute.read_aggregates(api, projects)
-    sections['disabled_hosts'] = compute.read_disabled_hosts(api)
+    services = compute.read_services(api)
+    sections['disabled_hosts'] = compute.disabled_hosts(services)
+    sections['down_hosts'] = compute.down_hosts(services)
     sections['server_groups'], groups = servers.read_groups(api, projects)
     sections['servers'], others = servers.read(api, projects, groups)
     notes += [*more, *others]

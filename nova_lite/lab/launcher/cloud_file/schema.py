@@ -216,6 +216,11 @@ DISABLED_HOSTS = _list(
     {'hosts': HOSTS, 'reason': _text('reason')},
     required=('hosts',),
 )
+DOWN_HOSTS = _list(
+    'hosts whose compute service is forced down once the servers run',
+    {'hosts': HOSTS},
+    required=('hosts',),
+)
 SERVER_GROUPS = _list(
     'server groups',
     {
@@ -342,6 +347,7 @@ PROPERTIES: Mapping[str, Json] = {
     'server_groups': SERVER_GROUPS,
     'servers': SERVERS,
     'disabled_hosts': DISABLED_HOSTS,
+    'down_hosts': DOWN_HOSTS,
     'faults': FAULTS,
     'clock': CLOCK,
 }
@@ -364,6 +370,7 @@ OBJECTS = (
     'server_groups',
     'servers',
     'disabled_hosts',
+    'down_hosts',
 )
 
 

@@ -52,8 +52,8 @@ def offered(providers, definitions=(), nodes=2):
 
 class ProvidersTest(testtools.TestCase):
     def test_names(self):
-        """Devices and virtual GPUs are known by their names. Others are noted."""
-        found, notes = devices.read(
+        """Devices and virtual GPUs are known by their names. Others are returned beside them."""
+        found, others = devices.read(
             Placement(
                 {
                     'b': ('h_0000:82:00.0', {'CUSTOM_GPU': 1}, ['COMPUTE_MANAGED_PCI_DEVICE']),
@@ -70,7 +70,6 @@ class ProvidersTest(testtools.TestCase):
                 {'b': {'web': {'CUSTOM_GPU': 1}}},
             ),
             ROOT,
-            'h',
         )
         self.assertEqual(
             [
@@ -86,11 +85,11 @@ class ProvidersTest(testtools.TestCase):
             found,
         )
         self.assertEqual(
-            [
-                'resource provider h_pci_0000_85_00_0 of host h',
-                'resource provider h:Open vSwitch agent of host h',
-            ],
-            notes,
+            {
+                'h_pci_0000_85_00_0': {'CUSTOM_BIG'},
+                'h:Open vSwitch agent': {'NET_PACKET_RATE_KILOPACKET_PER_SEC'},
+            },
+            others,
         )
 
 

@@ -11,6 +11,7 @@ from nova_lite.lab.twin import cells
 from nova_lite.lab.twin import devices
 from nova_lite.lab.twin import flavors
 from nova_lite.lab.twin import guests
+from nova_lite.lab.twin import host_reading
 from nova_lite.lab.twin import hosts
 from nova_lite.lab.twin import images
 from nova_lite.lab.twin import names
@@ -150,12 +151,12 @@ class GuestsTest(testtools.TestCase):
     def test_what_nova_shows_of_cpus(self):
         for shown, traits, wanted in (
             ({'topology': {'cells': 4, 'threads': 2}}, [], (4, 2)),
-            ({'topology': {'cells': 2}}, [hosts.THREADS], (2, 2)),
+            ({'topology': {'cells': 2}}, [host_reading.THREADS], (2, 2)),
             ('', [], (1, 1)),
             (None, [], (1, 1)),
             ({'topology': None}, [], (1, 1)),
         ):
-            self.assertEqual(wanted, hosts._cpus({'cpu_info': shown}, traits))
+            self.assertEqual(wanted, host_reading._cpus({'cpu_info': shown}, traits))
 
     def test_dedicated_cpus(self):
         """A host with them has its NUMA nodes in the profile, and offers what is not reserved."""
@@ -168,7 +169,7 @@ class GuestsTest(testtools.TestCase):
         self.assertEqual((4, 10), (described.shared, described.dedicated))
         self.assertEqual([2, 2], [len(node.shared) for node in described.nodes])
         self.assertEqual([6, 4], [len(node.dedicated) for node in described.nodes])
-        self.assertNotIn('PCPU', found.classes())
+        self.assertIn('PCPU', found.classes())
 
 
 class FlavorsTest(testtools.TestCase):
@@ -187,26 +188,40 @@ class FlavorsTest(testtools.TestCase):
 
     def test_what_is_outside(self):
         """Placement shows resources of the host, and the user gives aliases."""
-        for specs, wanted in (
-            ({'accel:device_profile': 'a'}, 'accelerators'),
-            ({'resources:CUSTOM_B': '1'}, 'resources'),
-            ({'resources1:VGPU': '1'}, 'resources'),
-            ({'pci_passthrough:alias': 'gpu:1,nic:2'}, '--set pci.alias'),
-            ({'pci_passthrough:alias': 'gpu:1, gpu:2', 'resources:CUSTOM_A': '1'}, None),
-            ({'trait:CUSTOM_A': 'required', 'hw:cpu_policy': 'dedicated'}, None),
+        for specs, lacking, wanted in (
+            ({'accel:device_profile': 'a'}, (), 'accelerators'),
+            ({}, {'VGPU', 'CUSTOM_B'}, '(CUSTOM_B, VGPU)'),
+            ({'pci_passthrough:alias': 'gpu:1,nic:2'}, (), '(nic; add --set pci.alias'),
+            ({'pci_passthrough:alias': 'gpu:1, gpu:2'}, (), None),
+            ({'trait:CUSTOM_A': 'required', 'hw:cpu_policy': 'dedicated'}, (), None),
         ):
-            found = flavors.outside(specs, {'VCPU', 'CUSTOM_A'}, {'gpu'})
+            found = flavors.outside(specs, lacking, {'gpu'})
             self.assertIn(wanted or 'None', str(found), specs)
 
     def test_devices(self):
         for specs in ({'pci_passthrough:alias': 'a:1'}, {'resources_b:VGPU': '1'}):
             self.assertTrue(flavors.has_devices(specs))
-        self.assertFalse(flavors.has_devices({'resources:VCPU': '1', 'hw:cpu_policy': 'dedicated'}))
+        for specs in (
+            {'resources:VCPU': '1', 'hw:cpu_policy': 'dedicated'},
+            {'resources:VGPU': '0'},
+        ):
+            self.assertFalse(flavors.has_devices(specs))
 
     def test_demand(self):
+        """Amounts of extra specs and dedicated CPUs replace those of the sizes."""
         sizes = {'vcpus': 4, 'ram': 64, 'disk': 3, 'ephemeral': 1, 'swap': 1025}
-        found = flavors.demand(sizes, on_volume=True, dedicated=3)
-        self.assertEqual({'VCPU': 1, 'MEMORY_MB': 64, 'DISK_GB': 3}, found)
+        mixed = {'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '^0'}
+        for specs, pinned, wanted in (
+            ({}, True, {'VCPU': 4}),
+            (mixed, True, {'VCPU': 1, 'PCPU': 3}),
+            # A host without dedicated CPUs counts them as shared ones.
+            (mixed, False, {'VCPU': 4}),
+            ({'resources:PCPU': '4'}, True, {'PCPU': 4}),
+            ({'resources:VCPU': '0', 'resources:CUSTOM_A': '1'}, True, {'CUSTOM_A': 1}),
+        ):
+            flavor = {**sizes, 'original_name': 'f', 'extra_specs': specs}
+            found = flavors.demand(flavor, {}, on_volume=True, pinned=pinned)
+            self.assertEqual({**wanted, 'MEMORY_MB': 64, 'DISK_GB': 3}, found)
 
 
 class NamesTest(testtools.TestCase):
