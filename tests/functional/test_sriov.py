@@ -7,6 +7,9 @@ card, see the profile.
 import functools
 import os
 
+from openstack import exceptions
+
+from nova_lite.objects import port_devices
 from tests import fixtures as fixtures_package
 from tests.fixtures import attaching
 from tests.functional import held_parts
@@ -105,8 +108,11 @@ class SriovTest(SriovCase):
                 )
                 self.assertEqual(kind == 'vdpa', address == '0000:82:01.0')
         self.assertEqual('ERROR', self.boot(self.port(network=self.tunnels), status='ERROR').status)
-        refused = self.boot(self.port('accelerator-direct'), name='x', status='ERROR')
-        self.assertIn('No valid host', refused.fault['message'])
+        for kind in sorted(port_devices.ACCELERATORS):
+            refused = self.assertRaises(
+                exceptions.BadRequestException, self.boot, self.port(kind), name='x'
+            )
+            self.assertIn(f'A port of type {kind}', str(refused))
 
     def test_types_that_hosts_lack(self):
         """The network service binds no such port, as without a driver for it."""

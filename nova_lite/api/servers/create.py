@@ -99,6 +99,8 @@ def _check(
     """Check that the contents of the body agree and fit into quotas, in nova's order of checks."""
     sources = create_volumes.check(req, asked)
     flavor = create_flavor.with_devices(req, asked.flavor)
+    if asked.image is not None:
+        create_flavor.require_memory(flavor, asked.image)
     guest = create_flavor.check(
         req,
         flavor,
@@ -109,7 +111,9 @@ def _check(
     create_flavor.require_encryption(flavor, sources.boot_image)
     create_flavor.require_accelerators(flavor)
     create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
-    password = body.get('adminPass') or create_content.password(req.conf)
+    password = body.get('adminPass')
+    if password is None:
+        password = create_content.password(req.conf)
     columns = _columns(req, body, asked, flavor=flavor, boot_image=sources.boot_image)
     create_bounds.check(columns, sources.devices)
     networks, most = create_networks.validate(req, asked)

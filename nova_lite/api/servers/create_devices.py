@@ -152,7 +152,15 @@ def _source(item: session.Json) -> tuple[str, str | None]:
     source = item.get('source_type') or (named[0] if named else None)
     if source is None:
         raise exception.InvalidBDM(reason='A device needs a source_type.')
-    identifier = item.get('uuid') or (item.get(f'{source}_id') if source in named else None)
+    own, given = item.get(f'{source}_id'), item.get('uuid')
+    identifier = given or own
+    others = [name for name in named if name != source]
+    if others and source != 'blank':
+        raise exception.InvalidBDM(
+            reason=f'{others[0]}_id cannot be given with source_type {source}.'
+        )
+    if own and given and own != given:
+        raise exception.InvalidBDM(reason=f'uuid and {source}_id are different.')
     if source == 'blank':
         if identifier or named:
             raise exception.InvalidBDM(reason='A blank device has no uuid.')

@@ -116,10 +116,15 @@ def _asked(flavor: Flavor, image: session.Json) -> constraints.Asked:
     )
 
 
+def require_memory(flavor: Flavor, image: session.Json) -> None:
+    """Raise Invalid if an image needs more memory than a flavor has."""
+    if flavor['memory_mb'] < image['min_ram']:
+        raise exception.Invalid("Flavor's memory is too small for requested image.")
+
+
 def _check_sizes(flavor: Flavor, boot_image: session.Json, boots_from_volume: bool) -> None:
     root_gb = flavor['root_gb']
-    if flavor['memory_mb'] < boot_image['min_ram']:
-        raise exception.Invalid("Flavor's memory is too small for requested image.")
+    require_memory(flavor, boot_image)
     if boots_from_volume or not root_gb:
         return
     if (boot_image['size'] or 0) > root_gb * GIB:

@@ -13,6 +13,7 @@ from nova_lite.api.servers import create_plan
 from nova_lite.clients import requested
 from nova_lite.clients import resource_requests
 from nova_lite.clients import session
+from nova_lite.objects import port_devices
 
 DEFAULT_GROUP = 'default'
 # The microversion from which servers may have ports with resource requests.
@@ -87,7 +88,15 @@ def validate(req: request.Request, asked: create_plan.Asked) -> tuple[requested.
 
 
 def _require_supported(req: request.Request, networks: requested.Wanted) -> None:
-    """Raise Invalid for a port with a resource request below the microversion that allows it."""
+    """Raise Invalid for a port of an accelerator, or with a resource request too early.
+
+    The first microversion for resource requests is RESOURCE_REQUESTS_SINCE.
+    """
+    kind = port_devices.accelerator(networks if isinstance(networks, list) else ())
+    if kind is not None:
+        raise exception.Invalid(
+            f'A port of type {kind} needs an accelerator service, and there is none.'
+        )
     for port in resource_requests.of_requested(networks):
         if req.minor < RESOURCE_REQUESTS_SINCE:
             raise exception.Invalid(

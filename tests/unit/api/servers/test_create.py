@@ -127,6 +127,13 @@ class TestStored(create_base.Case):
         self.assertEqual('', request.instance['config_drive'])
         self.assertNotIn('open sesame', str(request))
 
+    def test_an_empty_password_is_a_password(self):
+        body = self.body(config_drive=True, adminPass='')
+        server = self.ok('POST', '/servers', body, code=202, version='latest').json['server']
+        request = self.api.api_db.read(build_requests.get, server['id'])
+        self.assertEqual('', server['adminPass'])
+        self.assertEqual('', request.arguments['options']['admin_pass'])
+
     def test_password_that_is_answered_is_on_the_drive(self):
         body = self.body(config_drive=True)
         answer = self.ok('POST', '/servers', body, code=202, version='latest')

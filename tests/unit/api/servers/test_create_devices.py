@@ -42,6 +42,31 @@ class TestDevices(create_base.Case):
         body = self.body(block_device_mapping=items, block_device_mapping_v2=[self.VOLUME])
         self.refused('POST', '/servers', body, code=400, version='latest', text='syntaxes')
 
+    def test_ids_that_contradict_the_source(self):
+        other = runtime.new_uuid()
+        for item, text in (
+            (
+                {**self.VOLUME, 'image_id': other},
+                'image_id cannot be given with source_type volume',
+            ),
+            ({**self.VOLUME, 'volume_id': other}, 'uuid and volume_id are different'),
+        ):
+            self.refuse(400, text, **self.devices(item))
+        (request,) = self.create(
+            **self.devices({**self.VOLUME, 'volume_id': api_neighbours.VOLUME_ID})
+        )
+        self.assertEqual(api_neighbours.VOLUME_ID, request.block_devices[0]['volume_id'])
+
+    def test_memory_of_the_image_beside_a_volume(self):
+        """The volume is the root disk, and the image still says what memory it needs."""
+        image = self.api.neighbours.image.images[api_neighbours.IMAGE_ID]
+        image['min_ram'] = 1 << 20
+        self.refuse(
+            400,
+            'memory is too small',
+            **self.devices(self.VOLUME, imageRef=api_neighbours.IMAGE_ID),
+        )
+
     def test_image_to_volume(self):
         item = {'source_type': 'image', 'destination_type': 'volume', 'boot_index': '0',
                 'uuid': api_neighbours.IMAGE_ID, 'volume_size': 2,
