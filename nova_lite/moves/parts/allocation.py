@@ -126,7 +126,7 @@ class Exchange(Allocation):
             scope.ctxt,
             consumer,
             request,
-            holder=scope.migration_uuid,
+            handover=exchanges.Handover(scope.migration_uuid, self._source),
             new=not (scope.repeated or steps.REFUSED in scope.results),
             keep=beside,
         )
@@ -140,12 +140,27 @@ class Exchange(Allocation):
             self.release()
 
     def release(self) -> placement_client.Allocations:
-        """Give the source's allocation back. Drop the claim of a server that had none there."""
-        scope, held = self.scope, super().release()
-        # Before the pivot the record names the source, also if the first step has no result.
-        row = scope.here.find()
-        node = row and scope.here.read(compute_nodes.find, row.host, row.node)
-        if node is not None and not held.keys() <= {node.uuid}:
-            keep = {node.uuid, *self.kept_on()}
-            scope.world.placement.delete_allocations(scope.ctxt, scope.instance_uuid, keep=keep)
+        """Give the source's allocation back. Drop the claim of a server that had none there.
+
+        If the migration has none, a claim whose reply was lost may still arrive. It is refused
+        then, because the generation of the server's allocation has grown.
+        """
+        scope, placement = self.scope, self.scope.world.placement
+        was_exchanged = bool(placement.holding(scope.ctxt, scope.migration_uuid))
+        held = super().release()
+        if was_exchanged or not held:
+            return held
+        source, may_be_claimed = self._source(), scope.repeated or steps.CHOOSE in scope.results
+        if source is not None and source not in held and may_be_claimed:
+            keep = {source, *self.kept_on()}
+            placement.delete_allocations(scope.ctxt, scope.instance_uuid, keep=keep)
+        else:
+            exchanges.renew(placement, scope.ctxt, scope.instance_uuid)
         return held
+
+    def _source(self) -> str | None:
+        """Return the uuid of the node that the record names; before the pivot it is the source."""
+        here = self.scope.here
+        row = here.find()
+        node = row and here.read(compute_nodes.find, row.host, row.node)
+        return node.uuid if node else None

@@ -5,6 +5,7 @@ import dataclasses
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.clients import exchanges
+from nova_lite.clients import holdings
 from nova_lite.clients import placement
 from tests.unit.clients import base
 
@@ -24,7 +25,7 @@ class ExchangeTest(base.PlacementTestCase):
             self.admin,
             self.moving,
             base.request(host),
-            holder=self.migration,
+            handover=exchanges.Handover(self.migration, lambda: self.source),
             **options,
         )
 
@@ -69,6 +70,51 @@ class ExchangeTest(base.PlacementTestCase):
         self.check({other}, {self.source})
         self.give_back()
         self.check({self.source}, set())
+
+    def test_a_late_claim_is_refused_after_a_renewal(self):
+        """The claim has read the allocations before a saga that was undone has renewed them."""
+        held = self.placement.holding(self.admin, self.moving.uuid)
+        body = {
+            self.moving.uuid: holdings.entry(
+                self.moving, base.request(self.dest)['allocations'], held.generation
+            ),
+            self.migration: holdings.entry(
+                self.moving, holdings.as_request(held.allocations), None
+            ),
+        }
+        exchanges.renew(self.placement, self.admin, self.moving.uuid)
+        late = self.placement.write(self.admin, 'POST', '/allocations', body)
+        self.assertEqual(placement.Outcome.STALE, late)
+        self.check({self.source}, set())
+        self.assertEqual(
+            held.allocations, self.placement.holding(self.admin, self.moving.uuid).allocations
+        )
+
+    def test_a_server_without_allocations_at_its_source(self):
+        self.placement.delete_allocations(self.admin, self.moving.uuid, force=True)
+        other = self.add_host('other')
+        self.assertTrue(self.exchange(self.dest, new=True))
+        self.check({self.dest}, set())
+        for host in (self.dest, other):
+            self.assertTrue(self.exchange(host))
+            self.check({host}, set())
+
+    def test_nothing_for_nothing_makes_no_consumer(self):
+        self.placement.delete_allocations(self.admin, self.moving.uuid, force=True)
+        nothing = {'allocations': {}}
+        self.assertTrue(
+            exchanges.claim(
+                self.placement,
+                self.admin,
+                self.moving,
+                nothing,
+                handover=exchanges.Handover(self.migration, lambda: self.source),
+                new=True,
+            )
+        )
+        self.assertTrue(
+            self.placement.claim(self.admin, self.moving, base.request(self.dest), new=True)
+        )
 
     def test_one_without_room_changes_nothing(self):
         small = self.add_host('small', ram_mb=1)

@@ -119,6 +119,17 @@ class ClaimsTest(moves_base.MoveTestCase):
         self.undo(made, moves_base.through(made, steps.CHOOSE))
         self.check(made, [], [])
 
+    def test_an_undo_leaves_what_the_server_has_elsewhere(self):
+        """A provider of disks that several hosts share, and no claim that was made or lost."""
+        held = self.cell.placement.allocations[self.server]
+        held['shared disks'] = {'DISK_GB': 1}
+        made = self.resize()
+        self.undo(made, moves_base.through(made, steps.CHOOSE))
+        self.assertEqual(
+            {self.cell.provider(SOURCE), 'shared disks'},
+            set(self.cell.placement.allocations[self.server]),
+        )
+
     def test_a_server_that_is_deleted_meanwhile(self):
         made = self.resize()
         self.choose(made)
