@@ -33,7 +33,8 @@ class ScenarioTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         path = f'{self.state_dir}/clouds.yaml'
-        self.compute = client_connections.connect(path, compute_api_version='2.90').compute
+        self.connection = client_connections.connect(path, compute_api_version='2.90')
+        self.compute = self.connection.compute
         self.control = control_client.Client(self.state_dir)
 
     def scenario(self, *words, code=0):
@@ -131,6 +132,17 @@ class ScenarioTest(ScenarioTestCase):
         self.control.post('clock', action='rate', rate=5)
         self.assertIn('a clock with another rate', self.scenario('run', 'neutron-slow', code=2))
         self.control.post('clock', action='resume')
+        server = self.compute.create_server(
+            name='drill-mine',
+            flavor_id=next(self.compute.flavors()).id,
+            image_id=next(self.connection.image.images()).id,
+            networks='none',
+        )
+        self.compute.wait_for_server(server)
+        said = self.scenario('run', 'neutron-slow', code=2)
+        self.assertIn('servers whose names begin with drill-', said)
+        self.compute.delete_server(server)
+        self.compute.wait_for_delete(server)
         disabled = [
             service
             for service in self.compute.services(binary='nova-compute')

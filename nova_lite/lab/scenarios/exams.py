@@ -60,8 +60,9 @@ def examine(name: str, directory: str) -> int:
     try:
         timeline = command.play(name, directory, lambda _line: None, exam.hand_over)
     except exception.NovaLiteError as error:
-        _tell(scenario=name, result=COULD_NOT_BEGIN, error=messages.of(error))
-        return NOT_BEGUN
+        result = command.RESULTS[False] if exam.began else COULD_NOT_BEGIN
+        _tell(scenario=name, result=result, error=messages.of(error))
+        return command.NOT_AS_EXPECTED if exam.began else NOT_BEGUN
     result = command.RESULTS[timeline.is_as_expected] if exam.began else COULD_NOT_BEGIN
     _tell(scenario=name, result=result, timeline=timeline.as_json())
     if not exam.began:

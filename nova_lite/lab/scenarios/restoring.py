@@ -37,6 +37,15 @@ def require_no_faults(cloud: clients.Cloud) -> None:
             raise InUse(directory=cloud.directory, what=what, command=command)
 
 
+def require_no_servers(cloud: clients.Cloud) -> None:
+    """Raise InUse if the cloud has servers that the end of a drill would take for its own."""
+    found = _named(cloud)
+    if found:
+        what = f'servers whose names begin with {stages.PREFIX}'
+        command = f'openstack server delete --all-projects {" ".join(found)}'
+        raise InUse(directory=cloud.directory, what=what, command=command)
+
+
 def heal(cloud: clients.Cloud) -> None:
     """Remove all faults and breakpoints, continue stopped moves, and resume the clock."""
     control = cloud.control
@@ -79,10 +88,15 @@ def restore(stage: stages.Stage) -> Iterator[tuple[str, str]]:
 def _servers(stage: stages.Stage) -> list[str]:
     """Return the uuids of all servers of drills, also of those whose creation got no answer."""
     try:
-        found = stage.cloud.read(f'/servers?all_tenants=1&name=^{stages.PREFIX}')['servers']
+        found = _named(stage.cloud)
     except exception.Unavailable:
         found = []
-    return sorted({*stage.servers.values(), *(each['id'] for each in found)})
+    return sorted({*stage.servers.values(), *found})
+
+
+def _named(cloud: clients.Cloud) -> list[str]:
+    found = cloud.read(f'/servers?all_tenants=1&name=^{stages.PREFIX}')['servers']
+    return [each['id'] for each in found]
 
 
 def _failure(stage: stages.Stage, change: kept.Undo) -> str:

@@ -31,7 +31,7 @@ class Run:
         self, drill: drills.Drill, cloud: clients.Cloud, say: Callable[[str], None]
     ) -> None:
         self.drill, self.cloud = drill, cloud
-        self.timeline = timelines.Timeline(say)
+        self._say, self.timeline = say, timelines.Timeline(say)
 
     def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
         """Play the drill; return its timeline. Raise NotAble, Busy, NoPlaces, InUse,
@@ -48,6 +48,7 @@ class Run:
     def _play(self, hand_over: HandOver | None) -> timelines.Timeline:
         steps = self.drill.steps if hand_over is None else self._before_exam()
         restoring.require_no_faults(self.cloud)
+        restoring.require_no_servers(self.cloud)
         values = places.choose(self.drill, self.cloud)
         record = kept.Record(
             kept.path_of(self.cloud.directory),
@@ -65,7 +66,7 @@ class Run:
         return self.timeline
 
     def _undo_former(self) -> None:
-        """Undo the changes of a drill whose process was killed."""
+        """Undo the changes of a drill whose process was killed, which are no part of this drill."""
         record = kept.left(self.cloud.directory)
         if record is None:
             return
@@ -74,6 +75,7 @@ class Run:
         self.timeline.add(timelines.UNDO, text)
         self._restore(stage)
         record.delete()
+        self.timeline = timelines.Timeline(self._say)
 
     def solve(self, stage: stages.Stage) -> bool:
         """Solve the exam of the drill. Return whether each step of the solution succeeded."""
