@@ -27,6 +27,8 @@ Json: typing.TypeAlias = dict[str, typing.Any]
 # The last microversion that shows the CPUs of a host.
 WITH_CPUS = (2, 87)
 THREADS = 'HW_CPU_HYPERTHREADING'
+# What a profile can have.
+ADDRESS_BITS = range(32, 65)
 SEVERAL = 'with several nodes'
 BAD_NAME = 'whose name no host of a twin can have'
 NO_PROVIDER = 'that placement does not know'
@@ -128,7 +130,16 @@ def _read_host(api: apis.Api, row: Json, found: Reading) -> None:
         threads=threads,
         providers=providers,
         allocations=held,
+        address_bits=_address_bits(row),
     )
+
+
+def _address_bits(row: Json) -> int | None:
+    """Return the bits of physical addresses of a host; None if it does not report what can be."""
+    info = row.get('cpu_info')
+    shown = info.get('maxphysaddr') if isinstance(info, dict) else None
+    bits = (shown or {}).get('bits')
+    return bits if bits in ADDRESS_BITS else None
 
 
 def _cpus(row: Json, traits: Iterable[str]) -> tuple[int, int]:

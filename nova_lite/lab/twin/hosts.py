@@ -36,6 +36,7 @@ class Host:
     nodes: number of NUMA nodes; threads: of a core; providers: those of its devices
     held, lost: parts of its nodes that guests of the twin hold, and guests that the twin lacks
     pinned: dedicated CPUs of other consumers, on nodes that are not known
+    address_bits: of physical addresses, None if the host does not report them
     """
 
     name: str
@@ -52,6 +53,7 @@ class Host:
     held: list[numa.Part] = dataclasses.field(default_factory=list)
     lost: list[numa.Part] = dataclasses.field(default_factory=list)
     pinned: int = 0
+    address_bits: int | None = None
 
     def consumers(self) -> set[str]:
         """Return the ids of all consumers of the host and of its devices."""
@@ -123,6 +125,7 @@ class Host:
         else:
             rule['numa'] = described
         rule['pci'] = kinds.described(self.providers, self.nodes)
+        rule['address_bits'] = self.address_bits
         usual = profile.load(BASE).behaviour(self.name).traits
         more = sorted(name for name in self.traits if not name.startswith(OWN_TRAITS))
         rule['traits'] = [name for name in more if name not in usual]

@@ -158,6 +158,20 @@ class GuestsTest(testtools.TestCase):
         ):
             self.assertEqual(wanted, host_reading._cpus({'cpu_info': shown}, traits))
 
+    def test_address_bits(self):
+        for shown, wanted in (
+            ({'maxphysaddr': {'mode': 'emulate', 'bits': 46}}, 46),
+            ({'maxphysaddr': {'bits': 8}}, None),
+            ({'maxphysaddr': None}, None),
+            ('', None),
+        ):
+            self.assertEqual(wanted, host_reading._address_bits({'cpu_info': shown}))
+        found = host(VCPU=inventory(4))
+        self.assertNotIn('address_bits', rule(found))
+        found.address_bits = 46
+        self.assertEqual(46, rule(found)['address_bits'])
+        profile.parse(yaml.safe_dump({'hosts': [rule(found)]}))
+
     def test_dedicated_cpus(self):
         """A host with them has its NUMA nodes in the profile, and offers what is not reserved."""
         found = host(VCPU=inventory(4), PCPU=inventory(13, reserved=1), MEMORY_MB=inventory(100))
