@@ -98,7 +98,7 @@ def _of_expressions(value: dict[str, typing.Any]) -> Addresses:
         return _of_numbers(given)
     try:
         return Addresses(tuple(map(re.compile, given)))
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         raise _malformed(value) from None
 
 

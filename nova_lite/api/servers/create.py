@@ -111,9 +111,7 @@ def _check(
     create_flavor.require_encryption(flavor, sources.boot_image)
     create_flavor.require_accelerators(flavor)
     create_content.check_quota(req, body.get('metadata', {}), body.get('personality', ()))
-    password = body.get('adminPass')
-    if password is None:
-        password = create_content.password(req.conf)
+    password = create_content.password(req.conf, body.get('adminPass'))
     columns = _columns(req, body, asked, flavor=flavor, boot_image=sources.boot_image)
     create_bounds.check(columns, sources.devices)
     networks, most = create_networks.validate(req, asked)

@@ -42,8 +42,13 @@ def check_quota(
         rules.require(limits, 'injected_file_content_bytes', size)
 
 
-def password(conf: cfg.ConfigOpts) -> str:
-    """Return a new password of a server's administrator, [DEFAULT]password_length characters."""
+def password(conf: cfg.ConfigOpts, wanted: str | None = None) -> str:
+    """Return the password of a server's administrator: the wanted one, also if it is empty.
+
+    A new one has [DEFAULT]password_length characters.
+    """
+    if wanted is not None:
+        return wanted
     length: int = conf.password_length
     # A secret has more characters than bytes.
     return runtime.new_secret(max(length, 1)).replace('-', 'x').replace('_', 'y')[:length]

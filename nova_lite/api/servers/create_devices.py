@@ -87,7 +87,14 @@ def of_image(image: session.Json) -> list[Device]:
     try:
         items = json.loads(text) if isinstance(text, str) else text
         devices = [_device(item) for item in items]
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise exception.InvalidBDM(
             reason=f'image {image["id"]} has an invalid block_device_mapping.'
         ) from error
@@ -150,7 +157,7 @@ def _source(item: session.Json) -> tuple[str, str | None]:
     """Return (source_type, id), where a single given id implies the source_type."""
     named = [source for source in SOURCES if item.get(f'{source}_id')]
     source = item.get('source_type') or (named[0] if named else None)
-    if source is None:
+    if source not in (*SOURCES, 'blank'):
         raise exception.InvalidBDM(reason='A device needs a source_type.')
     own, given = item.get(f'{source}_id'), item.get('uuid')
     identifier = given or own
@@ -167,7 +174,7 @@ def _source(item: session.Json) -> tuple[str, str | None]:
         return source, None
     if not identifier:
         raise exception.InvalidBDM(reason='Missing device UUID.')
-    if len(identifier) > 36:
+    if not isinstance(identifier, str) or len(identifier) > 36:
         raise exception.InvalidBDM(reason=f'Invalid device UUID {identifier}.')
     return source, identifier
 

@@ -123,7 +123,7 @@ def _password(req: request.Request, asked: operation.Body) -> str | None:
         if 'adminPass' in asked:
             raise PasswordOfKeptDisk()
         return None
-    return asked.get('adminPass') or create_content.password(req.conf)
+    return create_content.password(req.conf, asked.get('adminPass'))
 
 
 def _is_forced(req: request.Request, asked: operation.Body) -> bool:

@@ -71,9 +71,11 @@ BACKUP_BODY = schema_parts.whole(
 def create_image(req: request.Request, server: server_access.Server) -> operation.Result:
     """Create an image of the server. A header below 2.45 or the body names the image."""
     _check_metadata(req)
-    _check_quiesce(server)
-    if acting.boots_from_volume(acting.devices(server)):
+    has_root_volume = acting.boots_from_volume(acting.devices(server))
+    if has_root_volume:
         req.authorize(rules.CREATE_IMAGE_BFV, server.target)
+    _check_quiesce(server)
+    if has_root_volume:
         image = _of_volumes(req, server)
     else:
         image = _of_disk(req, server, transitions.SNAPSHOT, 'createImage')

@@ -168,5 +168,5 @@ def _answer(
         shown.pop('OS-EXT-SRV-ATTR:user_data', None)
         shown['user_data'] = fresh.row.user_data
     if req.conf.api.enable_instance_password:
-        shown['adminPass'] = password or create_content.password(req.conf)
+        shown['adminPass'] = create_content.password(req.conf, password)
     return operation.Answer({'server': shown}, headers={'Location': shown['links'][0]['href']})

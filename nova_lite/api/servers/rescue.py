@@ -60,7 +60,7 @@ def rescue(req: request.Request, server: server_access.Server) -> operation.Resu
     acting.send(req, server, 'rescue_instance', instance=instance, rescue_image_ref=image_id)
     if not req.conf.api.enable_instance_password:
         return None
-    return {'adminPass': asked.get('adminPass') or create_content.password(req.conf)}
+    return {'adminPass': create_content.password(req.conf, asked.get('adminPass'))}
 
 
 def _require_image(req: request.Request, image_id: str) -> None:

@@ -108,11 +108,17 @@ class TestDevices(create_base.Case):
             ('volume_size', 1 << 31),
             ('volume_size', -1),
             ('boot_index', float('inf')),
+            ('source_type', 'x'),
+            ('uuid', ['x']),
+            ('uuid', {'x': 'y'}),
         ):
             mapping = json.dumps([{**device, name: value}])
             properties = {'bdm_v2': 'True', 'block_device_mapping': mapping}
             self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=properties)
-            self.refuse(400, 'lock')
+            self.refuse(400, 'evice')
+        deep = {'bdm_v2': 'True', 'block_device_mapping': '[' * 5000}
+        self.api.neighbours.image.add(api_neighbours.IMAGE_ID, properties=deep)
+        self.refuse(400, 'invalid block_device_mapping')
 
     def test_image_whose_properties_cannot_be_recorded(self):
         for name in ('os_type', 'hw_architecture', 'root_device_name', 'kernel_id', 'ramdisk_id'):
