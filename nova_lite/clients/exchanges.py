@@ -85,11 +85,12 @@ def renew(placement: placements.Placement, ctxt: session.Ctxt, consumer: str) ->
         if not held:
             return
         owner = placements.Consumer(consumer, held.project_id, held.user_id)
-        body = {
-            consumer: holdings.entry(owner, holdings.as_request(held.allocations), held.generation)
-        }
-        if placement.write(ctxt, 'POST', '/allocations', body) is not placements.Outcome.STALE:
-            return
+        same = holdings.as_request(held.allocations)
+        try:
+            placement.replace(ctxt, owner, same, held.generation)
+        except exception.AllocationConflict:
+            continue
+        return
     raise exception.AllocationConflict(consumer=consumer)
 
 

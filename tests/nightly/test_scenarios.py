@@ -44,7 +44,7 @@ class KilledTest(test_scenarios.ScenarioTestCase):
     """An exam whose process is killed is undone by the next one in the cloud."""
 
     def begin(self, name):
-        """Start the exam of a drill as users do. Return its process, when the task is told."""
+        """Start the exam of a drill by its command. Return the process that has told the task."""
         words = ('scenario', 'run', name, '--exam', '--state-dir', self.state_dir)
         process = subprocess.Popen(
             [*processes.COMMAND, *words],

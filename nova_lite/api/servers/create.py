@@ -99,7 +99,8 @@ def _check(
     """Check that the contents of the body agree and fit into quotas, in nova's order of checks."""
     sources = create_volumes.check(req, asked)
     flavor = create_flavor.with_devices(req, asked.flavor)
-    if asked.image is not None:
+    if asked.boots_from_volume and asked.image is not None:
+        # It is no image of the root disk, which `check` looks at.
         create_flavor.require_memory(flavor, asked.image)
     guest = create_flavor.check(
         req,

@@ -56,18 +56,19 @@ def examine(name: str, directory: str) -> int:
 
     The steps before the exam are not printed while it goes on, because they name the cause.
     """
-    exam = Exam()
+    exam, has_passed = Exam(), False
+    told: dict[str, typing.Any] = {}
     try:
         timeline = command.play(name, directory, lambda _line: None, exam.hand_over)
     except exception.NovaLiteError as error:
-        result = command.RESULTS[False] if exam.began else COULD_NOT_BEGIN
-        _tell(scenario=name, result=result, error=messages.of(error))
-        return command.NOT_AS_EXPECTED if exam.began else NOT_BEGUN
-    result = command.RESULTS[timeline.is_as_expected] if exam.began else COULD_NOT_BEGIN
-    _tell(scenario=name, result=result, timeline=timeline.as_json())
+        told['error'] = messages.of(error)
+    else:
+        told['timeline'], has_passed = timeline.as_json(), timeline.is_as_expected
     if not exam.began:
+        _tell(scenario=name, result=COULD_NOT_BEGIN, **told)
         return NOT_BEGUN
-    return command.PASSED if timeline.is_as_expected else command.NOT_AS_EXPECTED
+    _tell(scenario=name, result=command.RESULTS[has_passed], **told)
+    return command.PASSED if has_passed else command.NOT_AS_EXPECTED
 
 
 def _tell(**document: typing.Any) -> None:
