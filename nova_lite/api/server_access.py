@@ -38,7 +38,6 @@ _NOTHING: dict[str, typing.Any] = {
 }
 
 
-A = typing.TypeVar('A')
 C = typing.TypeVar('C')
 T = typing.TypeVar('T')
 
@@ -108,35 +107,33 @@ class Unreachable(exception.Unavailable):
         self.mapping = mapping
 
 
-class Reader(abc.ABC, typing.Generic[A, C]):
-    """Reads a server in two transactions: of the API database, and of the server's cell."""
+class Reader(abc.ABC, typing.Generic[C]):
+    """Reads a server in two transactions: of the API database, and of the server's cell.
 
-    @abc.abstractmethod
-    def from_api_db(self, connection: sa.Connection, uuid: str) -> A:
-        """Return the data of the API database for `take`."""
+    more: SQL expressions, as `instance_mappings.find` takes them, that the mapping has as well
+    """
+
+    more: tuple[rows.Expression, ...] = ()
 
     @abc.abstractmethod
     def from_cell(self, connection: sa.Connection, uuid: str) -> C:
         """Return the data of the server's cell for `take`."""
 
     @abc.abstractmethod
-    def take(self, uuid: str, from_api_db: A, from_cell: C | None) -> rows.Row | None:
+    def take(self, mapping: rows.Row, from_cell: C | None) -> rows.Row | None:
         """Return the row of the server, or None if it is hidden or not there.
 
         from_cell: what `from_cell` returned; None while the server is in no cell
         """
 
 
-class _RecordReader(Reader[None, rows.Row | None]):
+class _RecordReader(Reader[rows.Row | None]):
     """Reads the record alone."""
-
-    def from_api_db(self, connection: sa.Connection, uuid: str) -> None:
-        """Return nothing."""
 
     def from_cell(self, connection: sa.Connection, uuid: str) -> rows.Row | None:
         return instances.find(connection, uuid)
 
-    def take(self, uuid: str, from_api_db: None, from_cell: rows.Row | None) -> rows.Row | None:
+    def take(self, mapping: rows.Row, from_cell: rows.Row | None) -> rows.Row | None:
         return None if from_cell is None or from_cell.hidden else from_cell
 
 
@@ -145,7 +142,7 @@ def load(
     uuid: str,
     *,
     deleted: bool = False,
-    reader: Reader[typing.Any, typing.Any] | None = None,
+    reader: Reader[typing.Any] | None = None,
 ) -> Server:
     """Return the server with this id that the caller may know of. Raise InstanceNotFound.
 
@@ -170,20 +167,20 @@ def may_know(ctxt: context.RequestContext, project_id: str | None) -> bool:
 
 
 def _find(
-    req: request.Request, uuid: str, reader: Reader[typing.Any, typing.Any], deleted: bool
+    req: request.Request, uuid: str, reader: Reader[typing.Any], deleted: bool
 ) -> Server | None:
-    mapping, build_request, more = req.app.api_db.read(_mapping_and_request, uuid, reader)
+    mapping, build_request = req.app.api_db.read(_mapping_and_request, uuid, reader.more)
     if mapping is None:
         return None
     if mapping.cell_id is None:
         if build_request is None:
             return None
-        reader.take(uuid, more, None)
+        reader.take(mapping, None)
         return Server(row_of(build_request), build_request=build_request, mapping=mapping)
     if not may_know(req.ctxt, mapping.project_id):
         return None
     cell = req.app.cells.by_id(mapping.cell_id)
-    row = reader.take(uuid, more, read_cell(req, cell, mapping, reader.from_cell, uuid))
+    row = reader.take(mapping, read_cell(req, cell, mapping, reader.from_cell, uuid))
     if row is None or (row.deleted and not deleted):
         return None
     return Server(row, cell=cell, mapping=mapping)
@@ -210,15 +207,12 @@ def read_cell(
 
 
 def _mapping_and_request(
-    connection: sa.Connection, uuid: str, reader: Reader[A, C]
-) -> tuple[rows.Row | None, rows.Row | None, A | None]:
-    mapping = instance_mappings.find(connection, uuid)
-    if mapping is None:
-        return None, None, None
-    build_request = None
-    if mapping.cell_id is None:
-        build_request = build_requests.find(connection, uuid)
-    return mapping, build_request, reader.from_api_db(connection, uuid)
+    connection: sa.Connection, uuid: str, more: tuple[rows.Expression, ...]
+) -> tuple[rows.Row | None, rows.Row | None]:
+    mapping = instance_mappings.find(connection, uuid, more)
+    if mapping is None or mapping.cell_id is not None:
+        return mapping, None
+    return mapping, build_requests.find(connection, uuid)
 
 
 def row_of(build_request: rows.Row) -> rows.Row:

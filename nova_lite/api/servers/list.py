@@ -157,7 +157,7 @@ def details(req: request.Request, page: list_merge.Page) -> session.Jsons:
         instance_lists.details,
         viewer.columns(),
         tags=viewer.wants_tags,
-        hosts=viewer.wants_hosts,
+        down_after_s=viewer.down_after_s,
     ):
         viewer.take(found)
         shown.update(_own(page, cell, found['rows']))

@@ -1,7 +1,5 @@
 """GET /servers/{server_id}."""
 
-import typing
-
 import sqlalchemy as sa
 
 from nova_lite.api import operation
@@ -12,12 +10,10 @@ from nova_lite.api.servers import partial
 from nova_lite.api.servers import view
 from nova_lite.clients import session
 from nova_lite.db import rows
+from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
 from nova_lite.db.api import server_groups
 from nova_lite.db.cell import instance_lists
-
-# {server uuid: uuid of its group} and {server uuid: request spec}
-FromApi: typing.TypeAlias = tuple[dict[str, str], dict[str, session.Json]]
 
 # The microversion from which the known fields are shown while a cell is down.
 PARTIAL = 69
@@ -42,7 +38,7 @@ def show(req: request.Request) -> operation.Result:
     return {'server': _view(reader.viewer, server, server.row)}
 
 
-class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
+class _Reader(server_access.Reader[instance_lists.Details]):
     """Reads other shown data together with the record of a server.
 
     viewer: the view.Viewer that gets the data
@@ -50,28 +46,31 @@ class _Reader(server_access.Reader[FromApi, instance_lists.Details]):
 
     def __init__(self, viewer: view.Viewer) -> None:
         self.viewer = viewer
-
-    def from_api_db(self, connection: sa.Connection, uuid: str) -> FromApi:
-        """Return {server uuid: group} and {server uuid: request spec}, each empty if not shown."""
-        viewer = self.viewer
-        groups = server_groups.groups_of(connection, [uuid]) if viewer.with_groups else {}
-        specs = request_specs.stored(connection, [uuid]) if viewer.wants_specs else {}
-        return groups, specs
+        if viewer.with_groups:
+            self.more = (*self.more, server_groups.OF_MAPPING)
+        if viewer.wants_specs:
+            self.more = (*self.more, request_specs.OF_MAPPING)
 
     def from_cell(self, connection: sa.Connection, uuid: str) -> instance_lists.Details:
         """Return the Details of one server."""
         viewer = self.viewer
         return instance_lists.details(
-            connection, [uuid], viewer.columns(), tags=viewer.wants_tags, hosts=viewer.wants_hosts
+            connection,
+            [uuid],
+            viewer.columns(),
+            tags=viewer.wants_tags,
+            down_after_s=viewer.down_after_s,
         )
 
-    def take(
-        self, uuid: str, from_api_db: FromApi, from_cell: instance_lists.Details | None
-    ) -> rows.Row | None:
-        self.viewer.groups, self.viewer.specs = from_api_db
+    def take(self, mapping: rows.Row, from_cell: instance_lists.Details | None) -> rows.Row | None:
+        uuid, viewer = mapping.instance_uuid, self.viewer
+        if viewer.with_groups and mapping.group_uuid:
+            viewer.groups = {uuid: mapping.group_uuid}
+        if viewer.wants_specs and mapping.spec:
+            viewer.specs = {uuid: mapping.spec}
         if from_cell is None:
             return None
-        self.viewer.take(from_cell)
+        viewer.take(from_cell)
         return from_cell['rows'].get(uuid)
 
 
@@ -86,7 +85,8 @@ def represent(
     uuid, found = server.uuid, None
     if server.is_in_cell:
         found = server_access.read_cell(req, server.cell, server.mapping, reader.from_cell, uuid)
-    row = reader.take(uuid, req.app.api_db.read(reader.from_api_db, uuid), found)
+    mapping = req.app.api_db.read(instance_mappings.find, uuid, reader.more)
+    row = None if mapping is None else reader.take(mapping, found)
     return _view(reader.viewer, server, row or server.row)
 
 

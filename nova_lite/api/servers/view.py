@@ -20,7 +20,6 @@ from nova_lite.api.servers import addresses
 from nova_lite.clients import session
 from nova_lite.db import rows
 from nova_lite.db.cell import instance_lists
-from nova_lite.db.cell import services
 from nova_lite.lifecycle.guests import images
 
 PROGRESS = frozenset(('ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'))
@@ -44,8 +43,8 @@ _INNER = (
 class Viewer:
     """The fields that the caller may see, and data that only some fields need.
 
-    devices, faults, tags: by server uuid; host_statuses: by host; specs: stored request
-    specs by server uuid; groups: uuid of the server group by server uuid
+    devices, faults, tags, host_statuses, specs (stored request specs), groups (uuids of server
+        groups): by server uuid
     group_names: of security groups by id; None if the network service does not answer
     full: include fields that only GET answers have below 2.75
     """
@@ -65,7 +64,6 @@ class Viewer:
         )
         self.extra_specs = req.minor >= 47 and req.allows(rules.EXTRA_SPECS)
         self.is_admin = bool(req.ctxt.is_admin)
-        self.down_after_s = req.conf.service_down_time
         self.name_template = req.conf.instance_name_template
         self.devices: dict[str, list[tuple[str, bool]]] = {}
         self.faults: dict[str, rows.Row] = {}
@@ -82,6 +80,11 @@ class Viewer:
     @property
     def wants_hosts(self) -> bool:
         return self.host_status or self.host_unknown
+
+    @property
+    def down_after_s(self) -> float | None:
+        """Return after how many silent seconds a host is down, None if no status is shown."""
+        return self.req.conf.service_down_time if self.wants_hosts else None
 
     @property
     def wants_specs(self) -> bool:
@@ -129,8 +132,7 @@ class Viewer:
         self.devices.update(found['devices'])
         self.faults.update(found['faults'])
         self.tags.update(found['tags'])
-        for host, service in found['services'].items():
-            self.host_statuses[host] = host_status(service, self.down_after_s)
+        self.host_statuses.update(found['host_statuses'])
 
 
 def basic(req: request.Request, row: rows.Row) -> session.Json:
@@ -215,7 +217,7 @@ def _add_extensions(viewer: Viewer, row: rows.Row, shown: session.Json) -> None:
     if viewer.inner:
         _add_inner(viewer, row, shown)
     if viewer.wants_hosts:
-        status = '' if row.deleted else viewer.host_statuses.get(row.host, '')
+        status = '' if row.deleted else viewer.host_statuses.get(row.uuid, '')
         if viewer.host_status or status == 'UNKNOWN':
             shown['host_status'] = status
 
@@ -324,15 +326,6 @@ def fault(viewer: Viewer, row: rows.Row) -> session.Json:
     if row.details and (viewer.is_admin or row.code != 500):
         shown['details'] = row.details
     return shown
-
-
-def host_status(service: rows.Row, down_after_s: float) -> str:
-    """Return the status of a host by its compute service: UP, UNKNOWN, DOWN or MAINTENANCE."""
-    if service.forced_down:
-        return 'DOWN'
-    if service.disabled:
-        return 'MAINTENANCE'
-    return 'UP' if services.is_up(service, down_after_s) else 'UNKNOWN'
 
 
 @functools.lru_cache(maxsize=4096)

@@ -86,9 +86,11 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
     )
 
 
-def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return one mapping or None."""
-    return rows.find(connection, TABLE, instance_uuid=uuid)
+def find(
+    connection: sa.Connection, uuid: str, more: tuple[rows.Expression, ...] = ()
+) -> rows.Row | None:
+    """Return one mapping or None. more: such as `server_groups.OF_MAPPING`, see `rows.get`"""
+    return rows.find(connection, TABLE, more=more, instance_uuid=uuid)
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:

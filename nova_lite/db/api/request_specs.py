@@ -12,6 +12,13 @@ from nova_lite.dialects import writing
 from nova_lite.objects import request_spec
 
 TABLE = models.RequestSpec.__table__
+# The stored fields of a mapping's server, NULL without a spec.
+OF_MAPPING = (
+    sa.select(TABLE.c.spec)
+    .where(TABLE.c.instance_uuid == models.InstanceMapping.__table__.c.instance_uuid)
+    .scalar_subquery()
+    .label('spec')
+)
 LOCK = writing.locking(sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')))
 
 

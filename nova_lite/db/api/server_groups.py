@@ -30,6 +30,16 @@ _MEMBERS = (
     .where(MEMBERS.c.group_id.in_(sa.bindparam('groups')))
     .order_by(MAPPINGS.c.id)
 )
+# The uuid of the group of a mapping's server, NULL without a group.
+OF_MAPPING = (
+    sa.select(TABLE.c.uuid)
+    .join(MEMBERS, TABLE.c.id == MEMBERS.c.group_id)
+    .where(MEMBERS.c.instance_uuid == MAPPINGS.c.instance_uuid)
+    .order_by(TABLE.c.id)
+    .limit(1)
+    .scalar_subquery()
+    .label('group_uuid')
+)
 
 
 @functools.cache

@@ -13,19 +13,31 @@ from nova_lite.dialects import execute
 
 DEVICES = models.BlockDevice.__table__
 TAGS = models.Tag.__table__
+# The id of a volume, and whether it is deleted with its server.
+Volume: typing.TypeAlias = tuple[str, bool]
 
 
 @functools.cache
 def _volumes(many: bool) -> rows.Select:
     """Query of the attached volumes of the servers `uuids`; see `rows.among`."""
-    return (
-        sa.select(DEVICES.c.instance_uuid, DEVICES.c.volume_id, DEVICES.c.delete_on_termination)
-        .where(
-            rows.among(DEVICES.c.instance_uuid, 'uuids', many=many),
-            DEVICES.c.destination_type == 'volume',
-            DEVICES.c.volume_id.is_not(None),
-        )
-        .order_by(DEVICES.c.id)
+    return sa.select(
+        DEVICES.c.instance_uuid,
+        DEVICES.c.volume_id.label('value'),
+        DEVICES.c.delete_on_termination,
+        DEVICES.c.id,
+    ).where(
+        rows.among(DEVICES.c.instance_uuid, 'uuids', many=many),
+        DEVICES.c.destination_type == 'volume',
+        DEVICES.c.volume_id.is_not(None),
+    )
+
+
+@functools.cache
+def _volumes_and_tags(many: bool) -> sa.CompoundSelect[*tuple[typing.Any, ...]]:
+    """Query of the attached volumes, and of the tags, whose `id` is NULL."""
+    tags = sa.select(TAGS.c.instance_uuid, TAGS.c.tag, sa.null(), sa.null())
+    return sa.union_all(
+        _volumes(many), tags.where(rows.among(TAGS.c.instance_uuid, 'uuids', many=many))
     )
 
 
@@ -43,14 +55,27 @@ def block_devices(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, 
     return grouped
 
 
-def volumes(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, list[tuple[str, bool]]]:
-    """Return {server uuid: [(volume id, delete_on_termination), ...]} of attached volumes."""
+def volumes_and_tags(
+    connection: sa.Connection, uuids: Iterable[str], *, tags: bool
+) -> tuple[dict[str, list[Volume]], dict[str, list[str]]]:
+    """Return {server uuid: [(volume id, delete_on_termination), ...]}, {server uuid: [tag, ...]}.
+
+    Attached volumes in the order of their devices; tags in the order of code points, none of them
+    if not `tags`.
+    """
     many, parameter = rows.one_or_many(list(uuids))
-    found = execute.every(connection, _volumes(many), {'uuids': parameter})
-    grouped: dict[str, list[tuple[str, bool]]] = {}
-    for uuid, volume_id, delete_on_termination in found:
-        grouped.setdefault(uuid, []).append((volume_id, delete_on_termination))
-    return grouped
+    query = _volumes_and_tags(many) if tags else _volumes(many)
+    volumes: dict[str, list[tuple[int, str, bool]]] = {}
+    tagged: dict[str, list[str]] = {}
+    for uuid, value, deletes, identity in execute.every(connection, query, {'uuids': parameter}):
+        if identity is None:
+            tagged.setdefault(uuid, []).append(value)
+        else:
+            volumes.setdefault(uuid, []).append((identity, value, deletes))
+    return (
+        {uuid: [each[1:] for each in sorted(found)] for uuid, found in volumes.items()},
+        {uuid: sorted(found) for uuid, found in tagged.items()},
+    )
 
 
 def update_block_device(connection: sa.Connection, uuid: str, values: rows.Values) -> int:

@@ -68,6 +68,18 @@ _BRIEF = sa.select(
     *(_unless_well(TABLE.c[name], name) for name in ('created_at', 'last_seen_up')),
     *(_unless_well(each.element, each.name) for each in READ_AT),
 ).where(TABLE.c.binary == COMPUTE)
+# The status of a compute that has reported at or after `not_before`, as the API shows it with its
+# servers. NULL if there is no compute.
+STATUS = sa.case(
+    (TABLE.c.forced_down.is_(True), 'DOWN'),
+    (TABLE.c.disabled.is_(True), 'MAINTENANCE'),
+    (
+        sa.func.coalesce(TABLE.c.last_seen_up, TABLE.c.created_at)
+        >= database_clock.after('not_before'),
+        'UP',
+    ),
+    (TABLE.c.id.is_not(None), 'UNKNOWN'),
+)
 _BEAT = {'last_seen_up': database_clock.now(), 'report_count': TABLE.c.report_count + 1}
 _HEARD_NOW = {'last_seen_up': database_clock.now()}
 _HEARD_AGO = {'last_seen_up': database_clock.after('ago')}
@@ -253,15 +265,18 @@ def _note(connection: sa.Connection, what: str, row: rows.Row | None) -> None:
 
 
 def is_up(service: rows.Row, down_time_s: float) -> bool:
-    """Return whether a service has sent a heartbeat within `down_time_s` and is not forced down.
+    """Return whether a service has sent a heartbeat within `down_time_s` and is not forced down."""
+    longest_s = longest_silence_s(down_time_s)
+    return not service.forced_down and _silent_s(service) <= longest_s
+
+
+def longest_silence_s(down_time_s: float) -> float:
+    """Return for how many seconds a service that is up may have sent no heartbeat.
 
     While the machine slept, or when its clock was set, no heartbeat could arrive: that time
     does not count until each service has had the time to report again.
     """
-    leap_s = runtime.leap_s(down_time_s / 2)
-    if service.forced_down:
-        return False
-    return _silent_s(service) - leap_s <= down_time_s
+    return down_time_s + runtime.leap_s(down_time_s / 2)
 
 
 def _silent_s(service: rows.Row) -> float:
