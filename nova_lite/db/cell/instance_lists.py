@@ -88,17 +88,34 @@ def sort_column(name: str) -> rows.Expression:
 
 def equals(name: str, value: object) -> rows.Condition:
     """Return the condition that a column equals a value; None: NULL; list: any of its values."""
-    column = TABLE.c[name]
     if isinstance(value, list | tuple | set | frozenset):
-        return column.in_(list(value))
+        return _any_of(name, tuple(value))
+    return _equals(name, value)
+
+
+# Lists are polled: the conditions of the same filters are the same objects, and so are the queries
+# with these conditions. To build a query would take as long as to execute it.
+_once = functools.lru_cache(maxsize=500, typed=True)
+
+
+@_once
+def _equals(name: str, value: object) -> rows.Condition:
+    column = TABLE.c[name]
     return column.is_(None) if value is None else column == value
 
 
+@_once
+def _any_of(name: str, values: tuple[object, ...]) -> rows.Condition:
+    return TABLE.c[name].in_(values)
+
+
+@_once
 def differs(name: str, value: object) -> rows.Condition:
     """Return the condition that a column, which is never NULL, differs from a value."""
     return TABLE.c[name] != value
 
 
+@_once
 def either(*conditions: rows.Condition) -> rows.Condition:
     """Return the condition that at least one of the conditions is met."""
     return sa.or_(*conditions)
@@ -181,15 +198,30 @@ def keys(
     sort: pairs (column name, 'asc' or 'desc'), the last column unique
     marker: the row (with `_mapping`) before the page
     """
-    order = [(sort_column(name), direction) for name, direction in sort]
+    query = _keys(tuple(conditions), tuple(sort), tuple(more), limit)
+    if marker is not None:
+        query = query.where(paging.after(_order(sort), marker))
+    with patterns.bounded(connection, conditions):
+        return connection.execute(query).all()
+
+
+@functools.lru_cache
+def _keys(
+    conditions: tuple[rows.Condition, ...],
+    sort: tuple[tuple[str, str], ...],
+    more: tuple[str, ...],
+    limit: int | None,
+) -> rows.Select:
+    """Return the query of `keys` without a marker."""
     names = dict.fromkeys(['uuid', *(name for name, _direction in sort), *more])
     query = sa.select(*(TABLE.c[name] for name in names)).where(
         TABLE.c.hidden.is_(False), *conditions
     )
-    if marker is not None:
-        query = query.where(paging.after(order, marker))
-    with patterns.bounded(connection, conditions):
-        return connection.execute(paging.ordered(query, order).limit(limit)).all()
+    return paging.ordered(query, _order(sort)).limit(limit)
+
+
+def _order(sort: Sequence[tuple[str, str]]) -> list[tuple[rows.Expression, str]]:
+    return [(sort_column(name), direction) for name, direction in sort]
 
 
 def find(
