@@ -2,8 +2,9 @@
 
 A drill boots servers, injects faults, waits for the signals that an operator would see, and ends
 with `verify`. It then removes its faults and servers. It needs hosts without servers, and a cloud
-without injected faults. Some drills need a clock that can be changed or the debugger, which a cloud
-with --bus lacks. The exit code of `run` is 0 if all was as the drill expects, and 1 if not.
+without injected faults. `undo` restores the cloud if the process of a drill was killed. Some drills
+need a clock that can be changed or the debugger, which a cloud with --bus lacks. The exit code of
+`run` is 0 if all was as the drill expects, and 1 if not.
 
 Examples: nova-lite scenario list
           nova-lite scenario show host-dies-in-a-drain
@@ -26,6 +27,9 @@ ACTIONS = {
         EXAMPLE,
         'The exit code is 1 if the cloud did not behave as the drill expects.',
     ),
+    'undo': subcommands.Action(
+        'undo what a drill left whose process was killed', text='The next drill does so as well.'
+    ),
 }
 
 
@@ -46,12 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, show or run drills. Return the exit code."""
+    """List, show, run or undo drills. Return the exit code."""
     if args.action == 'list':
         command.list_all(as_json=args.json)
         return 0
     if args.action == 'show':
         command.show(args.scenario, as_json=args.json)
+        return 0
+    if args.action == 'undo':
+        command.undo(args.state_dir, as_json=args.json)
         return 0
     if args.exam:
         return exams.examine(args.scenario, args.state_dir)

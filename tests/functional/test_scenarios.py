@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import tempfile
 
 import fixtures
@@ -10,6 +11,7 @@ import testtools
 from nova_lite.lab.launcher import client_connections
 from nova_lite.lab.launcher import control_client
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import processes
 from tests.fixtures import commands
 from tools import sample
 
@@ -49,6 +51,21 @@ class ScenarioTestCase(testtools.TestCase):
         found = json.loads(self.scenario('run', name, '--json'))
         self.assertEqual('passed', found['result'])
         self.assert_restored()
+
+    def begin(self, name):
+        """Start the exam of a drill by its command. Return the process that has told the task."""
+        words = ('scenario', 'run', name, '--exam', '--state-dir', self.state_dir)
+        process = subprocess.Popen(
+            [*processes.COMMAND, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertIn('task', json.loads(process.stdout.readline()))
+        return process
 
     def assert_restored(self):
         """Check that the cloud has no server, fault or disabled host, and is consistent."""
@@ -123,6 +140,27 @@ class ScenarioTest(ScenarioTestCase):
         self.assertIn('given up', [event['detail'] for event in judged['timeline']])
         self.assertEqual('not as expected', judged['result'])
         self.assert_restored()
+
+    def test_killed(self):
+        """A drill without a reader restores the cloud. One that was killed is undone on request."""
+        command = [*processes.COMMAND, 'scenario', 'run', 'quota-race']
+        unread = subprocess.Popen(
+            [*command, '--state-dir', self.state_dir],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        unread.stdout.close()
+        self.assertNotIn('Traceback', unread.stderr.read())
+        unread.stderr.close()
+        self.assertEqual(141, unread.wait())
+        self.assert_restored()
+        killed = self.begin('quota-race')
+        killed.kill()
+        killed.wait()
+        self.assertIn('Scenario quota-race is undone', self.scenario('undo'))
+        self.assert_restored()
+        self.assertEqual({'undone': None}, json.loads(self.scenario('undo', '--json')))
 
     def test_refused(self):
         self.assertIn('does not exist', self.scenario('run', 'nosuch', code=2))

@@ -1,13 +1,11 @@
 """All drills of `nova-lite scenario` and their exams, each on a cloud that others have left."""
 
 import json
-import subprocess
 
 import fixtures
 
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
-from nova_lite.lab.scenarios import processes
 from nova_lite.lab.scenarios import running
 from tests.functional import test_scenarios
 
@@ -43,21 +41,6 @@ class ExamsTest(test_scenarios.ScenarioTestCase):
 class KilledTest(test_scenarios.ScenarioTestCase):
     """An exam whose process is killed is undone by the next one in the cloud."""
 
-    def begin(self, name):
-        """Start the exam of a drill by its command. Return the process that has told the task."""
-        words = ('scenario', 'run', name, '--exam', '--state-dir', self.state_dir)
-        process = subprocess.Popen(
-            [*processes.COMMAND, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        self.assertIn('task', json.loads(process.stdout.readline()))
-        return process
-
     def end(self, process):
         """Give up an exam. Return the last document that it prints, and its exit code."""
         out, _errors = process.communicate('{"done": false}\n')
@@ -67,7 +50,7 @@ class KilledTest(test_scenarios.ScenarioTestCase):
         for name in ('quota-race', 'host-dies-in-a-drain', 'volume-service-flaps'):
             killed = self.begin(name)
             busy = self.scenario('run', 'neutron-slow', code=2)
-            self.assertIn('A drill runs in the cloud', busy)
+            self.assertIn('runs in the cloud in', busy)
             killed.kill()
             killed.wait()
             found, code = self.end(self.begin(name))
@@ -76,6 +59,19 @@ class KilledTest(test_scenarios.ScenarioTestCase):
             self.assertEqual(['given up'], said)
             self.assertIn(name, found['timeline'][0]['text'])
             self.assert_restored()
+
+    def test_reset_after_a_kill(self):
+        """A restored state has no record of a drill, or that of the drill that ran then."""
+        killed = self.begin('quota-race')
+        self.control.post('save', state='within')
+        killed.kill()
+        killed.wait()
+        self.control.post('reset')
+        self.assertIn('nothing to undo', self.scenario('undo'))
+        self.assert_restored()
+        self.control.post('reset', state='within')
+        self.assertIn('Scenario quota-race is undone', self.scenario('undo'))
+        self.assert_restored()
 
 
 def _test_of(name):

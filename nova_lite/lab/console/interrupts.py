@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, handled by a command for a time."""
+"""Ctrl-C, SIGTERM and the end of the terminal, handled by a command for a time."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ import contextlib
 import signal
 import typing
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # A function of the number of a signal and of the frame that it interrupts.
 Handler: typing.TypeAlias = Callable[[int, typing.Any], object]
@@ -14,11 +14,13 @@ Handler: typing.TypeAlias = Callable[[int, typing.Any], object]
 
 @contextlib.contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Call a function at each Ctrl-C or SIGTERM within the block.
+    """Call a function at each of the signals within the block.
 
+    A signal that the process ignores stays ignored, such as SIGHUP after `nohup`.
     Raise ValueError unless this is the main thread: others receive no signals.
     """
-    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:
@@ -28,10 +30,12 @@ def handled(handler: Handler) -> Iterator[None]:
 
 @contextlib.contextmanager
 def ignored(say: Callable[[str], None], text: str) -> Iterator[None]:
-    """Print a text at each Ctrl-C or SIGTERM within the block, and go on. say: prints a line"""
+    """Print a text at each of the signals within the block, and go on. say: prints a line"""
 
     def handle(_number: int, _frame: typing.Any) -> None:
-        say(text)
+        # A signal can interrupt a print, and another print within it raises RuntimeError.
+        with contextlib.suppress(RuntimeError):
+            say(text)
 
     with contextlib.ExitStack() as stack:
         # Other threads than the main thread receive no signals.

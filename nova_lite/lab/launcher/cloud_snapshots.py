@@ -34,6 +34,7 @@ from nova_lite.lab.launcher import durable
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
+from nova_lite.lab.launcher import state_files
 from nova_lite.lab.launcher import stored_times
 from nova_lite.simcloud import app as simcloud
 from nova_lite.virt.sim import profile
@@ -195,10 +196,13 @@ class Snapshots:
         try:
             with self._draft() as draft:
                 copies = {name: os.path.join(draft, name) for name in self.files()}
+                # A drill that begins or ends in between has its record in one of both copies.
+                state_files.copy(self._places.root, draft)
                 sqlite_copies.copy_all(
                     {self.files()[name]: copy for name, copy in copies.items()},
                     noted=lambda: found.append(runtime.timestamp()),
                 )
+                files |= state_files.copy(self._places.root, draft)
                 manifest = snapshot_file.Manifest(
                     release=importlib.metadata.version('nova-lite'),
                     schemas=schemas(),
@@ -273,6 +277,7 @@ class Snapshots:
             targets = {name: os.path.join(draft, name) for name in names}
             try:
                 os.mkdir(os.path.join(draft, 'etc'))
+                targets |= state_files.targets(draft, snapshot.manifest.files)
                 snapshot_file.extract(*snapshot, targets)
                 _check_secrets(snapshot.path, targets[layout.SECRETS])
                 self._settle(snapshot.path, draft)
@@ -314,6 +319,7 @@ class Snapshots:
                     sqlite_copies.execute(connection, changes.get(file, ()))
                     sqlite_copies.replace(target, connection)
             audits.forget(self._places.root)
+            state_files.put(draft, self._places.root)
             os.unlink(os.path.join(self._places.root, RESTORING))
         except (OSError, sqlite3.Error) as error:
             raise NotRestored(name=name, cause=error) from error

@@ -51,6 +51,7 @@ REASONS = {
         'its daemons accept no faults from commands. Use a cloud of `nova-lite up --bus BUS --db '
         'DATABASE --drills`, whose daemons are processes as well'
     ),
+    'scenario undo': 'no drill runs in it, so none has left changes',
     'twin': (
         'it has no files of a cloud of `nova-lite up`. Copy it with `nova-lite import`, start the copy '
         'with `nova-lite up -f`, and use the command with the copy'

@@ -1,4 +1,4 @@
-"""The command `nova-lite scenario`: lists and shows drills, runs one and prints its verdict."""
+"""The command `nova-lite scenario`: lists, shows, runs and undoes drills."""
 
 from collections.abc import Callable
 import dataclasses
@@ -11,10 +11,12 @@ from nova_lite.lab.console import interrupts
 from nova_lite.lab.console import output
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
+from nova_lite.lab.scenarios import kept
 from nova_lite.lab.scenarios import needs
 from nova_lite.lab.scenarios import page
 from nova_lite.lab.scenarios import running
 from nova_lite.lab.scenarios import timeline as timelines
+from nova_lite.lab.scenarios import undoing
 from nova_lite.terminal import text_tables
 
 PASSED, NOT_AS_EXPECTED = 0, 1
@@ -80,6 +82,27 @@ def play(
     hand_over: running.HandOver | None = None,
 ) -> timelines.Timeline:
     """Run a drill or its exam. Return its timeline. Raise the errors of running.Run.play."""
-    # The cloud is restored after SIGTERM, as it is after Ctrl-C.
+    # The cloud is restored after SIGTERM and SIGHUP, as it is after Ctrl-C.
     with interrupts.handled(signal.default_int_handler):
         return running.Run(drills.read(name), clients.Cloud(directory), say).play(hand_over)
+
+
+def undo(directory: str, *, as_json: bool) -> None:
+    """Undo the changes of a drill whose process was killed. Raise Busy, Unreadable, Remaining.
+
+    With JSON, the timeline is printed on standard error.
+    """
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr if as_json else sys.stdout, flush=True)
+
+    cloud = clients.Cloud(directory)
+    cloud.control.require_running()
+    with kept.locked(directory) as lock:
+        name = undoing.undo_former(cloud, lock, say)
+    if as_json:
+        print(json.dumps({'undone': name}, indent=2))
+    elif name is None:
+        say('There is nothing to undo: no drill was killed')
+    else:
+        say(f'Scenario {name} is undone')

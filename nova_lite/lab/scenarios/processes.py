@@ -14,10 +14,15 @@ END_S = 30.0
 
 
 class Processes:
-    """The processes of one drill. directory: the state directory of the cloud"""
+    """The processes of one drill.
 
-    def __init__(self, directory: str) -> None:
-        self._directory = directory
+    directory: the state directory of the cloud
+    lock: descriptor that the processes inherit. If the process of the drill is killed, theirs keep
+        the next drill waiting until they have ended
+    """
+
+    def __init__(self, directory: str, lock: int) -> None:
+        self._directory, self._lock = directory, lock
         self._running: dict[str, tuple[subprocess.Popen[bytes], typing.IO[bytes]]] = {}
 
     def start(self, name: str, words: Sequence[str]) -> None:
@@ -26,7 +31,11 @@ class Processes:
         output = tempfile.TemporaryFile()  # noqa: SIM115
         command = [*COMMAND, *words, '--state-dir', self._directory]
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=(self._lock,),
         )
         self._running[name] = process, output
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import typing
 
 from nova_lite import exception
-from nova_lite.lab.console import interrupts
 from nova_lite.lab.launcher import verification
 from nova_lite.lab.scenarios import clients
 from nova_lite.lab.scenarios import drill as drills
@@ -16,12 +15,10 @@ from nova_lite.lab.scenarios import restoring
 from nova_lite.lab.scenarios import stage as stages
 from nova_lite.lab.scenarios import step_actions
 from nova_lite.lab.scenarios import timeline as timelines
+from nova_lite.lab.scenarios import undoing
 
 # A function of (symptom, task, stage) that returns whether to judge the task.
 HandOver: typing.TypeAlias = Callable[[str, str, stages.Stage], bool]
-
-UNDOING = 'The drill is being undone, which Ctrl-C does not stop: it takes minutes at most'
-RESET = '`nova-lite reset` returns the cloud to its first state'
 
 
 class Run:
@@ -34,21 +31,23 @@ class Run:
         self._say, self.timeline = say, timelines.Timeline(say)
 
     def play(self, hand_over: HandOver | None = None) -> timelines.Timeline:
-        """Play the drill; return its timeline. Raise NotAble, Busy, NoPlaces, InUse,
-        Unavailable.
+        """Play the drill; return its timeline. Raise NotAble, Busy, NoPlaces, InUse, NotWritten,
+        Unreadable, Remaining, Unavailable.
 
         hand_over: for an exam, tells a person the symptom and the task, and returns when that
             person is done; it returns whether to judge the task. The other steps are not played.
         """
         needs.require(self.drill, self.cloud)
-        with kept.locked(self.cloud.directory):
-            self._undo_former()
-            return self._play(hand_over)
+        with kept.locked(self.cloud.directory) as lock:
+            if undoing.undo_former(self.cloud, lock, self._say) is not None:
+                # That is no part of this drill.
+                self.timeline = timelines.Timeline(self._say)
+            return self._play(lock, hand_over)
 
-    def _play(self, hand_over: HandOver | None) -> timelines.Timeline:
+    def _play(self, lock: int, hand_over: HandOver | None) -> timelines.Timeline:
         steps = self.drill.steps if hand_over is None else self._before_exam()
         restoring.require_no_faults(self.cloud)
-        restoring.require_no_servers(self.cloud)
+        restoring.require_none_of_drills(self.cloud)
         values = places.choose(self.drill, self.cloud)
         record = kept.Record(
             kept.path_of(self.cloud.directory),
@@ -56,26 +55,13 @@ class Run:
             [values[role] for role in self.drill.hosts],
         )
         record.write()
-        stage = stages.Stage(self.cloud, values, record)
+        stage = stages.Stage(self.cloud, values, record, lock)
         try:
             if self._steps(stage, steps) and (hand_over is None or self._examine(stage, hand_over)):
                 self._verify()
         finally:
-            self._restore(stage)
-            record.delete()
+            undoing.undo(stage, self.timeline)
         return self.timeline
-
-    def _undo_former(self) -> None:
-        """Undo the changes of a drill whose process was killed, which are no part of this drill."""
-        record = kept.left(self.cloud.directory)
-        if record is None:
-            return
-        stage = stages.Stage(self.cloud, {}, record)
-        text = f'Undo the changes of scenario {record.scenario}, whose process was killed'
-        self.timeline.add(timelines.UNDO, text)
-        self._restore(stage)
-        record.delete()
-        self.timeline = timelines.Timeline(self._say)
 
     def solve(self, stage: stages.Stage) -> bool:
         """Solve the exam of the drill. Return whether each step of the solution succeeded."""
@@ -100,7 +86,7 @@ class Run:
         for step in steps:
             kind = timelines.SIGNAL if step.is_signal else timelines.DO
             try:
-                given = stage.arguments(step.given)
+                given = stage.filled(step.given)
                 if not step.is_signal:
                     self.timeline.add(kind, self._text(stage, step))
                 step_actions.ACTIONS[step.action](stage, given)
@@ -121,12 +107,3 @@ class Run:
         self.timeline.add(
             timelines.VERIFY, f'The cloud is {verdict.result}', ok=ok, detail='; '.join(found)
         )
-
-    def _restore(self, stage: stages.Stage) -> None:
-        with interrupts.ignored(self.timeline.say, UNDOING):
-            self._undo(stage)
-
-    def _undo(self, stage: stages.Stage) -> None:
-        for text, failure in restoring.restore(stage):
-            text = text if not failure else f'{text}. {RESET}'
-            self.timeline.add(timelines.UNDO, text, ok=not failure, detail=failure)

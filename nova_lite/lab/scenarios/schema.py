@@ -26,8 +26,9 @@ REQUEST = schema_parts.whole(
         'version': VERSION,
         'status': STATUS,
         'keep': {'type': 'object', 'propertyNames': VARIABLE, 'additionalProperties': LABEL},
+        # It may be sent without the change, and twice.
         'undo': schema_parts.whole(
-            {'method': METHOD, 'path': PATH, 'body': {'type': 'object'}},
+            {'method': {'enum': ['PUT', 'DELETE']}, 'path': PATH, 'body': {'type': 'object'}},
             required=['method', 'path'],
         ),
     },

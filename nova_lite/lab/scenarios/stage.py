@@ -16,7 +16,6 @@ T = typing.TypeVar('T')
 
 LOOK_S = 0.1
 PREFIX = 'drill-'
-UNDO = 'undo'
 
 
 class NotAsExpected(exception.Conflict):
@@ -29,21 +28,20 @@ class Stage:
     """The state of one run. values: {name in the texts and arguments: value}
 
     record: the record of the drill, whose hosts are those of its roles
+    lock: descriptor of the lock on drills
     servers: {name: uuid}
     """
 
-    def __init__(self, cloud: clients.Cloud, values: dict[str, str], record: kept.Record) -> None:
+    def __init__(
+        self, cloud: clients.Cloud, values: dict[str, str], record: kept.Record, lock: int
+    ) -> None:
         self.cloud, self.values, self.record = cloud, values, record
         self.servers: dict[str, str] = {}
-        self.processes = processes.Processes(cloud.directory)
+        self.processes = processes.Processes(cloud.directory, lock)
 
     def filled(self, value: typing.Any) -> typing.Any:
         """Return a value of the drill's file with the values of its variables."""
         return _filled(value, {**self.values, **self.servers})
-
-    def arguments(self, given: Json) -> Json:
-        """Return the arguments of a step, filled except for `undo`: the step may set its values."""
-        return {key: value if key == UNDO else self.filled(value) for key, value in given.items()}
 
     def described(self, text: str, servers: Iterable[str]) -> str:
         """Return a text for people. servers: variables that are replaced by the names of servers"""

@@ -97,17 +97,20 @@ def _status_of(stage: stages.Stage, uuid: str) -> str:
 
 
 def request(stage: stages.Stage, given: Json) -> None:
-    """Send a request, check its status, and keep values of the answer."""
+    """Send a request, check its status, and keep values of the answer.
+
+    The record of the drill has the undo before: the process may be killed after the request.
+    """
     options: Json = {name: given[name] for name in ('service', 'version') if name in given}
     options['user'] = given.get('as', 'admin')
+    if 'undo' in given:
+        change = given['undo']
+        method, path, body = change['method'], change['path'], change.get('body')
+        stage.record.add(kept.Undo(method=method, path=path, body=body, options=options))
     answer = stage.cloud.request(given['method'], given['path'], given.get('body'), **options)
     _expect(answer, given.get('status'))
     for name, place in given.get('keep', {}).items():
         stage.values[name] = str(find(answer.json(), place))
-    if 'undo' in given:
-        change = stage.filled(given['undo'])
-        method, path, body = change['method'], change['path'], change.get('body')
-        stage.record.add(kept.Undo(method=method, path=path, body=body, options=options))
 
 
 def undo(stage: stages.Stage, change: kept.Undo) -> None:

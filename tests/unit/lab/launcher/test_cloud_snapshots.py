@@ -16,6 +16,7 @@ from nova_lite.lab.launcher import cloud_snapshots
 from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import snapshot_file
 from nova_lite.lab.launcher import sqlite_copies
+from nova_lite.lab.launcher import state_files
 from nova_lite.lab.launcher import stored_times
 from tests.fixtures import clock
 
@@ -150,6 +151,25 @@ class SnapshotsTest(CloudCase):
             [('', 1, 2, 3 + HOUR_S)],
             self.rows('SELECT * FROM clock', names=['guests-cell1.sqlite']),
         )
+
+    def test_the_record_of_a_drill(self):
+        """It belongs to the state, with the changes of the drill."""
+        path = self.places.path(state_files.DRILL)
+        layout.write(path, '{"scenario": "a"}')
+        self.save('within')
+        self.restore('kept')
+        self.assertFalse(os.path.exists(path))
+        self.restore('within')
+        with open(path) as file:
+            self.assertEqual('{"scenario": "a"}', file.read())
+        self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode))
+        # The next snapshot has the record of that time.
+        layout.write(path, '{"scenario": "b"}')
+        self.save('within')
+        os.unlink(path)
+        self.restore('within')
+        with open(path) as file:
+            self.assertEqual('{"scenario": "b"}', file.read())
 
     def test_what_a_restore_leaves(self):
         """The files that its operator may change, such as policies."""

@@ -1,11 +1,13 @@
 """The record of a drill, which the next drill finds if the first is killed."""
 
+import json
 import os
 
 import fixtures
 import testtools
 
 from nova_lite.lab.scenarios import kept
+from nova_lite.lab.scenarios import processes
 
 UNDO = {'method': 'DELETE', 'path': '/volumes/1', 'body': None, 'options': {'service': 'volume'}}
 
@@ -28,10 +30,25 @@ class KeptTest(testtools.TestCase):
         self.assertIsNone(kept.left(self.directory))
 
     def test_what_cannot_be_read(self):
-        for text in ('', '{', '[' * 100_000, '[]', '{"other": 1}', '"text"'):
+        """The command says so: changes may remain that nothing undoes."""
+        record = {'scenario': 'a', 'hosts': [], 'undo': []}
+        post = {**UNDO, 'method': 'POST'}
+        wrong = ({'other': 1}, {**record, 'more': 1}, {**record, 'undo': [post]}, [], 'text')
+        texts = ('', '{', '[' * 100_000, *map(json.dumps, wrong))
+        for text in texts:
             with open(self.path, 'w') as file:
                 file.write(text)
-            self.assertIsNone(kept.left(self.directory), text[:20])
+            error = self.assertRaises(kept.Unreadable, kept.left, self.directory)
+            self.assertIn(self.path, str(error))
+        os.unlink(self.path)
+        os.mkdir(self.path)
+        self.assertRaises(kept.Unreadable, kept.left, self.directory)
+
+    def test_what_cannot_be_written(self):
+        os.mkdir(f'{self.path}.new')
+        record = kept.Record(self.path, 'neutron-slow', [])
+        self.assertRaises(kept.NotWritten, record.write)
+        self.assertRaises(kept.NotWritten, record.add, UNDO)
 
     def test_one_at_a_time(self):
         with kept.locked(self.directory):
@@ -39,5 +56,17 @@ class KeptTest(testtools.TestCase):
                 with kept.locked(self.directory):
                     self.fail('a second drill begins')
         self.assertIn(self.directory, str(raised.exception))
+        with kept.locked(self.directory):
+            self.assertIsNone(kept.left(self.directory))
+
+    def test_commands_keep_the_lock(self):
+        """No drill begins beside the commands of a drill that was killed."""
+        command = ('sh', '-c', 'exec sleep 600')
+        self.useFixture(fixtures.MonkeyPatch('nova_lite.lab.scenarios.processes.COMMAND', command))
+        with kept.locked(self.directory) as lock:
+            running = processes.Processes(self.directory, lock)
+            running.start('drain', ['drain-host', 'cell1-host1'])
+        self.assertRaises(kept.Busy, kept.locked(self.directory).__enter__)
+        self.assertEqual([], running.end())
         with kept.locked(self.directory):
             self.assertIsNone(kept.left(self.directory))
