@@ -27,8 +27,14 @@ from nova_lite.moves.parts import shelving
 from tests.fixtures import database
 
 ORDERS = (operator.lt, operator.le, operator.gt, operator.ge)
-# Times that a statement compares and that stay: what clients are shown, and leases that end.
-STAY = {'instances.created_at', 'instances.launched_at', 'sagas.lease_until'}
+# Times that a statement compares and that stay: what clients are shown, leases that end, and the
+# creation of services, which counts before their first heartbeat alone.
+STAY = {
+    'instances.created_at',
+    'instances.launched_at',
+    'sagas.lease_until',
+    'services.created_at',
+}
 # Columns whose values are compared in Python.
 IN_PYTHON = {'migrations.updated_at', 'deleted_aggregates.deleted_at'}
 PACKAGES = (nova_lite.db, conductor, superconductor)
