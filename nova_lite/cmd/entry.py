@@ -10,7 +10,7 @@ def main() -> int:
     try:
         from nova_lite.cmd import main as command
 
-        return command.main()
+        return command.program()
     except KeyboardInterrupt:
         return INTERRUPTED
 

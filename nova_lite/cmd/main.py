@@ -21,12 +21,13 @@ from nova_lite import versions
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
 from nova_lite.lab.console import output
+from nova_lite.lab.console import programs
 from nova_lite.lab.launcher import deployed
 from nova_lite.lab.launcher import proxies
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher import which_cloud
 
-NOT_DONE, INTERRUPTED, UNREAD = 2, 130, output.UNREAD
+NOT_DONE, INTERRUPTED, UNREAD = 2, programs.INTERRUPTED, output.UNREAD
 COMMANDS = {
     'up': 'start a cloud',
     'status': 'show whether a cloud runs',
@@ -155,5 +156,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise
 
 
+def program() -> int:
+    """Run the subcommand that the arguments of the process name. Return its exit code."""
+    return programs.run(main, name='nova-lite', failed=NOT_DONE)
+
+
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(program())

@@ -18,6 +18,8 @@ from nova_lite import exception
 from nova_lite import manage as verbs_package
 from nova_lite.lab.console import arguments
 from nova_lite.lab.console import messages
+from nova_lite.lab.console import output
+from nova_lite.lab.console import programs
 from nova_lite.lab.launcher import operators_files
 from nova_lite.manage import command
 
@@ -32,7 +34,7 @@ CATEGORIES = {
     'limits': 'limits of quotas',
     'volume_attachment': 'attachments of volumes that servers have on record',
 }
-FAILED, INTERRUPTED = 255, 130
+FAILED, INTERRUPTED = 255, programs.INTERRUPTED
 
 
 @functools.cache
@@ -84,6 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        output.discard()
+        return output.UNREAD
     except Exception as error:
         text = messages.of_library(error)
         if text is not None:
@@ -107,5 +112,10 @@ def _conf(args: argparse.Namespace) -> cfg.ConfigOpts:
     return conf_module.make_conf(given, prog=PROG)
 
 
+def program() -> int:
+    """Run the verb that the arguments of the process name. Return its exit code."""
+    return programs.run(main, name=PROG, failed=FAILED)
+
+
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(program())

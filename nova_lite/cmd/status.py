@@ -16,13 +16,13 @@ from oslo_upgradecheck import upgradecheck
 from nova_lite import conf as conf_module
 from nova_lite import exception
 from nova_lite.lab.console import messages
-from nova_lite.lab.console import output
+from nova_lite.lab.console import programs
 from nova_lite.lab.launcher import operators_files
 from nova_lite.manage import config_check
 from nova_lite.manage import upgrade_checks
 
 PROG = 'nova-lite-status'
-REFUSED, INTERRUPTED, FAILED = 2, 130, 255
+REFUSED, INTERRUPTED, FAILED = 2, programs.INTERRUPTED, 255
 STATE_DIR = cfg.StrOpt(
     'state-dir', metavar='DIR', help='state directory of a cloud of `nova-lite up`'
 )
@@ -99,18 +99,18 @@ def _check_config(conf: cfg.ConfigOpts) -> int:
     except cfg.Error as error:
         print(f'{PROG}: {error}', file=sys.stderr)
         return REFUSED
-    try:
-        if conf.command.json:
-            print(json.dumps(config_check.document(files), indent=2, default=str))
-        else:
-            for line in config_check.lines(files):
-                print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        output.discard()
-        return output.UNREAD
+    if conf.command.json:
+        print(json.dumps(config_check.document(files), indent=2, default=str))
+    else:
+        for line in config_check.lines(files):
+            print(line)
     return config_check.code(files.findings)
 
 
+def program() -> int:
+    """Run the checks that the arguments of the process name. Return the exit code."""
+    return programs.run(main, name=PROG, failed=FAILED)
+
+
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(program())
