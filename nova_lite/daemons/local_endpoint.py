@@ -9,9 +9,11 @@ the key: requests with an Origin, and requests to a host name that is not loopba
 
 import abc
 from collections.abc import Iterable
+from collections.abc import Iterator
 import contextlib
 import hmac
 import http
+from http import client
 import json
 import os
 import typing
@@ -147,19 +149,25 @@ def place_of(state_path: str, name: str) -> Place:
         ) from error
 
 
+@contextlib.contextmanager
 def send(
     place: Place, path: str, timeout_s: float, *, body: object = None
-) -> urllib.response.addinfourl:
-    """Send a request to an endpoint. Return the answer. Raise OSError or urllib's HTTPError.
+) -> Iterator[urllib.response.addinfourl]:
+    """Send a request to an endpoint. Yield the answer, to be read within the block as JSON.
 
+    Raise OSError, also if the answer is cut off in the block, or urllib's HTTPError.
     body: JSON value of a POST; None for a GET
     """
     headers, data = {KEY_HEADER: place.key}, None
     if body is not None:
         headers['Content-Type'], data = 'application/json', json.dumps(body).encode()
     request = urllib.request.Request(place.url + path, data=data, headers=headers)
-    answer: urllib.response.addinfourl = _OPENER.open(request, timeout=timeout_s)
-    return answer
+    try:
+        with _OPENER.open(request, timeout=timeout_s) as answer:
+            yield answer
+    except (client.HTTPException, ValueError) as error:
+        # As after the end of a process, whose connections may also be reset.
+        raise ConnectionResetError('its answer was cut off') from error
 
 
 def ask(state_path: str, instance_uuid: str, host: str | None = None) -> dict[str, typing.Any]:

@@ -62,3 +62,4 @@ def follow(state_path: str) -> Iterator[dict[str, typing.Any] | None]:
                 yield json.loads(line) if line.strip() else None
     except OSError as error:
         raise exception.Unavailable(service='The cloud', reason=error) from error
+    raise exception.Unavailable(service='The cloud', reason='it has stopped')

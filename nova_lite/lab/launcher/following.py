@@ -1,6 +1,7 @@
 """Read the notifications of a running cloud as they arrive, and format them for people."""
 
 from collections.abc import Generator
+import contextlib
 import json
 import sys
 import typing
@@ -16,6 +17,7 @@ from nova_lite.db import transactions
 from nova_lite.lab.launcher import events_endpoint
 from nova_lite.lab.launcher import tap
 from nova_lite.notify import outlets
+from nova_lite.rpc import buses
 from nova_lite.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -75,10 +77,14 @@ def _listening(count: object) -> None:
 
 
 def _of_embedded(conf: cfg.ConfigOpts) -> Messages:
-    found = events_endpoint.follow(conf.state_path)
-    next(found)
-    _listening('all')
-    yield from (message for message in found if message is not None)
+    is_listening = False
+    for message in events_endpoint.follow(conf.state_path):
+        if not is_listening:
+            # The first line is empty, and comes when the cloud has begun to collect them.
+            is_listening = True
+            _listening('all')
+        if message is not None:
+            yield message
 
 
 def _of_buses(conf: cfg.ConfigOpts) -> Messages:
@@ -135,20 +141,19 @@ def _follow(
         try:
             topics = conf.notifications.versioned_notifications_topics
             with_queue = tap.opened(conf, url, topics)
-        except oslo_messaging.MessagingException as error:
+        except (oslo_messaging.MessagingException, *buses.LOST) as error:
             LOG.warning('Cannot reach bus %s: %s. Retrying in %s s.', name, error, AGAIN_S)
             began.set()
             runtime.wait(stopping, AGAIN_S)
             continue
         began.set()
         try:
-            while not stopping.is_set():
-                for message in with_queue.take(LOOK_S):
-                    arrived.put({'bus': name, **message})
+            with contextlib.closing(with_queue):
+                while not stopping.is_set():
+                    for message in with_queue.take(LOOK_S):
+                        arrived.put({'bus': name, **message})
         except with_queue.errors as error:
             LOG.warning('Lost the connection to bus %s: %s. Reconnecting.', name, error)
-        finally:
-            with_queue.close()
 
 
 def server_of(message: tap.Notification) -> str | None:
