@@ -2,8 +2,8 @@
 
 A breakpoint stops the moves of a server, or of a kind, before a step is done or undone. While a
 move is stopped, clients see the result of its former steps. `step`, `go` and `kill-here` continue
-a stopped move. Only a cloud of `nova-lite up` without --bus has breakpoints. Breakpoints stay when
-the cloud is stopped, and are part of saved states and snapshots.
+a stopped move. A cloud with --bus has breakpoints if it was started with --drills. Breakpoints stay
+when the cloud is stopped, and are part of saved states and snapshots.
 
 The exit code of `wait` is 1 if the move is not stopped. The exit code of `step` is 1 if the step
 did not end.

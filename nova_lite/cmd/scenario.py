@@ -2,9 +2,9 @@
 
 A drill boots servers, injects faults, waits for the signals that an operator would see, and ends
 with `verify`. It then removes its faults and servers. It needs hosts without servers, and a cloud
-without injected faults. `undo` restores the cloud if the process of a drill was killed. Some drills
-need a clock that can be changed or the debugger, which a cloud with --bus lacks. The exit code of
-`run` is 0 if all was as the drill expects, and 1 if not.
+without injected faults. A cloud with --bus needs --drills for most drills. `undo` restores the
+cloud if the process of a drill was killed. The exit code of `run` is 0 if all was as the drill
+expects, and 1 if not.
 
 Examples: nova-lite scenario list
           nova-lite scenario show host-dies-in-a-drain

@@ -172,7 +172,8 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         '--drills',
         action='store_true',
         help='pass the connections of a cloud with --bus through this process, so that '
-        '`nova-lite cell`, `bus` and `fault` can strike them; they become slower',
+        '`nova-lite cell`, `bus` and `fault` can strike them, and start a super-conductor that stops '
+        'at breakpoints; both become slower',
     )
     parser.add_argument(
         '--process-per-host',

@@ -9,7 +9,7 @@ from nova_lite import runtime
 from nova_lite.db.api import saga_counts
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
-from nova_lite.lab.control import debugger as debugger_module
+from nova_lite.lab.control import stopping
 from nova_lite.lab.timeline import story
 from nova_lite.moves import kinds
 from nova_lite.saga import breakpoints
@@ -158,7 +158,7 @@ class BreakpointsTest(base.CloudTest):
         told = database.read(story.read, saga['uuid'])
         idle = [(bar.step, bar.outcome) for bar in told.bars if bar.is_idle]
         self.assertEqual([('claim-on-destination', 'stopped')] * 2, idle)
-        error = self.assertRaises(debugger_module.NotStopped, self.debugger.kill_here, uuid)
+        error = self.assertRaises(stopping.NotStopped, self.debugger.kill_here, uuid)
         self.assertIn(f'its last saga, {MOVE}, is undone', str(error))
 
     def refused(self, uuid):
@@ -170,22 +170,22 @@ class BreakpointsTest(base.CloudTest):
             (exception.NotFound, lambda: self.debugger.add('copy', 'nobody'), 'nobody'),
             (exception.NotFound, lambda: self.debugger.add('copy', kind='x'), 'live-migration,'),
             (
-                debugger_module.NoSuchStep,
+                stopping.NoSuchStep,
                 lambda: self.debugger.add('x', kind='live-migration'),
                 "Saga live-migration has no step 'x'. Use one of: record-move, check-server,",
             ),
             (
-                debugger_module.NoSuchStep,
+                stopping.NoSuchStep,
                 lambda: self.debugger.add('x', uuid),
                 "Sagas have no step 'x'. `nova-lite saga steps KIND` lists those of",
             ),
             (exception.NotFound, lambda: self.debugger.remove(7), 'saga break --list` shows: none'),
             (
-                debugger_module.NotStopped,
+                stopping.NotStopped,
                 lambda: self.debugger.go_on(uuid, breakpoints.GO),
                 f'Server {uuid} is not stopped: it has had no saga',
             ),
-            (debugger_module.NotStopped, lambda: self.debugger.kill_here(uuid), 'no saga'),
+            (stopping.NotStopped, lambda: self.debugger.kill_here(uuid), 'no saga'),
         ):
             self.assertIn(said, str(self.assertRaises(error, call)))
         self.assertEqual({'breakpoints': [], 'stopped': []}, self.debugger.show())

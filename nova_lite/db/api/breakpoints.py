@@ -1,8 +1,8 @@
-"""Breakpoints of sagas.
+"""Breakpoints of sagas, and the sagas whose super-conductor a debugger kills.
 
 They are rows of the API database, so that snapshots of a cloud contain them with the sagas that
-they have stopped. Their table is not part of the schema: the first breakpoint creates it, in a
-cloud with a debugger.
+they have stopped. Their tables are not part of the schema: the first row creates each, in a cloud
+with a debugger.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ TABLE = sa.Table(
     # Numbers are not reused.
     sqlite_autoincrement=True,
 )
-
+LOSSES = sa.Table('saga_losses', TABLE.metadata, sa.Column('uuid', sa.String(36), primary_key=True))
 
 _NOW = {'wake_at': database_clock.now()}
 
@@ -83,3 +83,22 @@ def go_on(connection: sa.Connection, uuid: str, how: str) -> bool:
     note = journal.Note(breakpoints.CONTINUED, mark['step'])
     sagas.add_event(connection, uuid, DEBUGGER, row.epoch, note)
     return True
+
+
+def lose(connection: sa.Connection, uuid: str) -> None:
+    """Note that the super-conductor that continues a stopped saga is to be killed."""
+    LOSSES.create(connection, checkfirst=True)
+    if rows.find(connection, LOSSES, uuid=uuid) is None:
+        rows.insert(connection, LOSSES, {'uuid': uuid})
+
+
+def spare(connection: sa.Connection, uuid: str) -> bool:
+    """Delete the note of `lose`. Return whether there was one."""
+    if not sa.inspect(connection).has_table(LOSSES.name):
+        return False
+    return bool(rows.delete(connection, LOSSES, uuid=uuid))
+
+
+def is_to_be_lost(connection: sa.Connection, uuid: str) -> bool:
+    """Return whether there is a note of `lose`."""
+    return rows.find(connection, LOSSES, uuid=uuid) is not None

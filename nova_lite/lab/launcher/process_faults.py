@@ -17,10 +17,14 @@ from nova_lite.lab.launcher import layout
 from nova_lite.lab.launcher import relay
 from nova_lite.virt.sim import rules
 
-DRILLS = '%s of a cloud with --bus need `nova-lite up --drills`. Stop the cloud, and start it so'
+DRILLS = (
+    'A cloud with --bus has %s only with `nova-lite up --drills`. Stop the cloud, and start it so'
+)
 OF_FILES = (
     'The databases of this cloud are files, which stay: use --bus alone, or start it with --db'
 )
+# The abilities that --drills gives.
+STRUCK = (abilities.DEBUGGER, abilities.REQUESTS, abilities.BUSES, abilities.DATABASES)
 
 
 class ProcessFaults(faults.Faults):
@@ -42,8 +46,8 @@ class ProcessFaults(faults.Faults):
         """Return {ability that control.abilities names: why the cloud lacks it}."""
         found = {}
         if not self._places.settings.drills:
-            for ability in (abilities.REQUESTS, abilities.BUSES, abilities.DATABASES):
-                found[ability] = DRILLS % ability.capitalize()
+            for ability in STRUCK:
+                found[ability] = DRILLS % ability
         if self._places.settings.database is None:
             found[abilities.DATABASES] = OF_FILES
         return found

@@ -19,9 +19,11 @@ from nova_lite.daemons.wsgi import front
 from nova_lite.daemons.wsgi import proxy
 from nova_lite.daemons.wsgi import server
 from nova_lite.lab.control import abilities
+from nova_lite.lab.control import breakpoints
 from nova_lite.lab.control import daemons
 from nova_lite.lab.control import endpoint
 from nova_lite.lab.control import injected_faults as fault_control
+from nova_lite.lab.control import process_debugger
 from nova_lite.lab.control import request_faults
 from nova_lite.lab.launcher import client_config
 from nova_lite.lab.launcher import daemon_config
@@ -42,14 +44,15 @@ LOOK_S = 0.05
 # Each viewer of the live page holds a thread.
 PAGE_THREADS = 12
 NEIGHBOUR_THREADS = 32
-STEPPING = (
-    'The daemons of a cloud with --bus are processes, without a common clock and a debugger. Run it in '
+CLOCK = (
+    'The daemons of a cloud with --bus are processes, which read the clocks of their machines. Run it in '
     'a cloud in one process, such as one of `nova-lite up --name drills`'
 )
 LACKING = (
-    'A cloud with --bus has no common clock, saved states or debugger: its daemons are processes. '
+    'A cloud with --bus has no common clock or saved states: its daemons are processes. '
     '`nova-lite up` without --bus has them'
 )
+
 
 # The daemons that read their configuration again at SIGHUP.
 RELOADING = ('conductor.', 'compute.', 'scheduler.', 'super-conductor.')
@@ -71,7 +74,7 @@ def _read(config: str) -> cfg.ConfigOpts:
 
 def unable(found: process_faults.ProcessFaults) -> dict[str, str]:
     """Return {ability: why a cloud of processes lacks it}. found: the faults of the cloud"""
-    return {**dict.fromkeys((abilities.CLOCK, abilities.DEBUGGER), STEPPING), **found.unable()}
+    return {abilities.CLOCK: CLOCK, **found.unable()}
 
 
 def _clock() -> endpoint.Json:
@@ -104,6 +107,7 @@ class ProcessCloud:
         self._page_server: server.InProcess | None = None
         self._servers: list[server.InProcess] = []
         self._control: endpoint.Endpoint | None = None
+        self._debugger: process_debugger.ProcessDebugger | None = None
 
     @property
     def url(self) -> str:
@@ -147,7 +151,8 @@ class ProcessCloud:
             self._start_cell(cell)
         progress('scheduler, super-conductor, metadata service and compute API')
         self._child('scheduler', 'top', 'scheduler', control)
-        self._child('super-conductor', 'top', 'conductor', control)
+        module = 'debugged_conductor' if places.settings.drills else 'conductor'
+        self._child('super-conductor', 'top', module, control)
         self._start_metadata()
         api = self._write('api', self._api_sections())
         self._child('api', 'top', 'api', api, workers=_read(api).api.workers)
@@ -176,6 +181,9 @@ class ProcessCloud:
         close_page = self._page.end()
         if self._control is not None:
             self._control.close()
+        if self._debugger is not None:
+            self._debugger.close()
+            self._debugger = None
         # Daemons need their buses to stop.
         self.faults.heal()
         if self._page_server is not None:
@@ -326,9 +334,13 @@ class ProcessCloud:
         fault_control.add(control, self.faults)
         daemons.add(control, self.supervisor, self._show_daemons)
         control.add('GET', 'problem', lambda _arguments: {'problem': None})
-        # Drills ask for both: nothing of them can be changed here.
+        # Drills ask for it: it cannot be changed here.
         control.add('GET', 'clock', lambda _arguments: _clock())
-        control.add('GET', 'breakpoints', lambda _arguments: {'breakpoints': [], 'stopped': []})
+        if self.places.settings.drills:
+            self._debugger = process_debugger.ProcessDebugger(self.confs['control'])
+            breakpoints.add(control, self._debugger)
+        else:
+            breakpoints.refuse(control, process_faults.DRILLS % abilities.DEBUGGER)
         self._page.open_lab(control)
         control.open()
         self._control = control

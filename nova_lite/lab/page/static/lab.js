@@ -26,7 +26,7 @@ export async function startLab() {
     offer('lab-flavors', choices.flavors);
     offer('lab-images', choices.images);
   }
-  // A cloud with --bus has no clock of its own, saved states or debugger.
+  // A cloud with --bus has no clock of its own and no saved states.
   document.getElementById('lab-embedded').hidden = !(await ask('states', {}, true));
   await look();
 }

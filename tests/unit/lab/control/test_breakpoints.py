@@ -64,3 +64,19 @@ class BreakpointsTest(testtools.TestCase):
             status, error = self.ask(*request)
             self.assertEqual(503, status, (request, error))
             self.assertIn('it starts or is being reset', error)
+
+    def test_a_cloud_without_a_debugger(self):
+        """It has nothing stopped, and says why nothing can be."""
+        control = endpoint.Endpoint(self.useFixture(fixtures.TempDir()).path)
+        breakpoints.refuse(control, 'Use another cloud')
+        self.assertEqual(
+            {'breakpoints': [], 'stopped': []}, control._call('GET', '/control/breakpoints', {})
+        )
+        self.control, server = control, {'server': 'a'}
+        for request in (
+            ('GET', 'saga', None, 'server=a'),
+            ('POST', 'breakpoints/add', {'step': 'copy', **server}),
+            ('POST', 'breakpoints/remove', {}),
+            *(('POST', f'saga/{verb}', server) for verb in ('go', 'step', 'kill-here')),
+        ):
+            self.assertEqual((501, 'Use another cloud'), self.ask(*request), request)

@@ -5,6 +5,7 @@ import types
 from nova_lite import exception
 from nova_lite import runtime
 from nova_lite.lab.control import debugger as debugger_module
+from nova_lite.lab.control import stopping
 from nova_lite.lab.testclock import clock as test_clock
 from nova_lite.saga import breakpoints
 from tests.unit.saga import test_engine
@@ -40,14 +41,14 @@ class KillHereTest(test_engine.EngineTestCase):
             return write(*args)
 
         self.patch(self.database, 'write', ask)
-        self.assertRaises(debugger_module.NotStopped, self.kill_here)
+        self.assertRaises(stopping.NotStopped, self.kill_here)
         self.assertEqual([False], asked)
         self.assertEqual('done', self.one.run(self.uuid))
 
     def test_a_frozen_clock(self):
         """Requests are answered nevertheless."""
         for name in ('AGAIN_S', 'BEGUN_S'):
-            self.patch(debugger_module, name, 0.05)
+            self.patch(stopping, name, 0.05)
         frozen = test_clock.Clock()
         frozen.freeze()
         with runtime.install(frozen):
