@@ -79,6 +79,8 @@ def admit(
     amounts = {'instances': 1, **{each: size[name] for each, name in SIZES.items()}}
     allowed = wanted
     for limit, user_id in found:
+        if not bounds([(limit, user_id)], COUNTED):
+            continue
         used = _used(connection, by, project_id, user_id)
         fits = min(_room(limit[name], used[name], amounts[name], wanted) for name in COUNTED)
         allowed = min(allowed, fits)

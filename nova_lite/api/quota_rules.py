@@ -58,7 +58,10 @@ class Rules:
 
     def defaults(self, connection: sa.Connection) -> Limits:
         """Return {resource: limit} for a project that has none of its own."""
-        of_class = quotas.of_class(connection, quotas.DEFAULT_CLASS)
+        return self._over_options(quotas.of_class(connection, quotas.DEFAULT_CLASS))
+
+    def _over_options(self, of_class: Mapping[str, int]) -> Limits:
+        """Return the limits of the default class, above those of the configuration."""
         return {name: of_class.get(name, self._conf.quota[name]) for name in RESOURCES}
 
     def limits(
@@ -73,8 +76,10 @@ class Rules:
 
     def scopes(self, connection: sa.Connection, project_id: str, user_id: str) -> list[Scope]:
         """Return the limits of the project, and those of the user in it if there are any."""
-        of_project, of_user = quotas.of_project_and_user(connection, project_id, user_id)
-        limit = {**self.defaults(connection), **_known(of_project)}
+        of_class, of_project, of_user = quotas.of_class_project_and_user(
+            connection, project_id, user_id
+        )
+        limit = {**self._over_options(of_class), **_known(of_project)}
         own = _known(of_user)
         return [(limit, None), ({**limit, **own}, user_id)] if own else [(limit, None)]
 

@@ -9,12 +9,23 @@ import sqlalchemy as sa
 
 from nova_lite.db import rows
 from nova_lite.db.api import models
+from nova_lite.dialects import execute
 
 LOG = log.getLogger(__name__)
 LIMITS = models.Quota.__table__
 CLASSES = models.QuotaClass.__table__
 DEFAULT_CLASS = 'default'
 _OF_USER = LIMITS.c.user_id != ''
+# The limits of a project, of a user in it, and of the default class, whose user is NULL.
+_EFFECTIVE = sa.union_all(
+    sa.select(LIMITS.c.user_id, LIMITS.c.resource, LIMITS.c.hard_limit).where(
+        LIMITS.c.project_id == sa.bindparam('project'),
+        sa.or_(LIMITS.c.user_id == '', LIMITS.c.user_id == sa.bindparam('user')),
+    ),
+    sa.select(sa.null(), CLASSES.c.resource, CLASSES.c.hard_limit).where(
+        CLASSES.c.class_name == DEFAULT_CLASS
+    ),
+)
 
 
 def of_project(connection: sa.Connection, project_id: str, user_id: str = '') -> dict[str, int]:
@@ -23,14 +34,18 @@ def of_project(connection: sa.Connection, project_id: str, user_id: str = '') ->
     return {row.resource: row.hard_limit for row in found}
 
 
-def of_project_and_user(
+def of_class_project_and_user(
     connection: sa.Connection, project_id: str, user_id: str
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return ({resource: limit} set for a project, the same for a user in it)."""
-    of_both: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    for row in rows.every(connection, LIMITS, project_id=project_id, user_id=['', user_id]):
-        of_both[row.user_id != ''][row.resource] = row.hard_limit
-    return of_both
+) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Return {resource: limit} set for the default class, for a project, and for a user in it."""
+    of_class: dict[str, int] = {}
+    of_project: dict[str, int] = {}
+    of_user: dict[str, int] = {}
+    given = {'project': project_id, 'user': user_id}
+    for user, resource, limit in execute.every(connection, _EFFECTIVE, given):
+        found = of_class if user is None else of_user if user else of_project
+        found[resource] = limit
+    return of_class, of_project, of_user
 
 
 def of_users(connection: sa.Connection, project_id: str) -> dict[str, dict[str, int]]:

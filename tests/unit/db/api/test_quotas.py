@@ -17,13 +17,14 @@ class QuotasTest(testtools.TestCase):
         self.db.write(quotas.set_limits, 'p', {'cores': 2}, 'u')
         self.assertEqual({'cores': 6, 'ram': 10}, self.db.read(quotas.of_project, 'p'))
         self.assertEqual({'cores': 2}, self.db.read(quotas.of_project, 'p', 'u'))
-        self.assertEqual(
-            ({'cores': 6, 'ram': 10}, {'cores': 2}),
-            self.db.read(quotas.of_project_and_user, 'p', 'u'),
-        )
-        self.assertEqual(
-            ({'cores': 6, 'ram': 10}, {}), self.db.read(quotas.of_project_and_user, 'p', 'v')
-        )
+        self.db.write(quotas.set_class, quotas.DEFAULT_CLASS, {'ram': 1})
+        self.db.write(quotas.set_class, 'other', {'ram': 2})
+        of_project = {'cores': 6, 'ram': 10}
+        for user, of_user in (('u', {'cores': 2}), ('v', {})):
+            self.assertEqual(
+                ({'ram': 1}, of_project, of_user),
+                self.db.read(quotas.of_class_project_and_user, 'p', user),
+            )
         self.assertEqual({'u': {'cores': 2}}, self.db.read(quotas.of_users, 'p'))
         self.db.write(quotas.clear, 'p', 'u')
         self.assertEqual({}, self.db.read(quotas.of_users, 'p'))
