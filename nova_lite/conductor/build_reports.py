@@ -16,6 +16,7 @@ from nova_lite import runtime
 from nova_lite import states
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import building
 from nova_lite.db.cell import children
 from nova_lite.db.cell import compute_nodes
 from nova_lite.db.cell import group_places
@@ -50,7 +51,7 @@ def start(
     group: instance_group.Group | None,
 ) -> str | bool:
     """Record that the host takes a build. Return FIRST, AGAIN, or False if it was deleted."""
-    row = instances.find(connection, instance_uuid)
+    row = building.find(connection, instance_uuid)
     if row is None or instances.is_gone(row):
         return False
     if _was_reset(row, host):
@@ -65,6 +66,7 @@ def start(
         connection,
         instance_uuid,
         {'task_state': states.TaskState.SPAWNING, 'node': node},
+        former=row,
         expect_task=transitions.BUILD.tasks,
         expect_vm=BUILDING,
         expect_host=(host,),

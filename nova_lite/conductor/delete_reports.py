@@ -21,9 +21,23 @@ from nova_lite.db.cell import instances
 from nova_lite.db.cell import joint_events
 from nova_lite.db.cell import shares
 from nova_lite.db.cell import user_ports
+from nova_lite.dialects import execute
 from nova_lite.objects import block_device
 from nova_lite.rpc.methods import conductor as methods
 from nova_lite.states import transitions
+
+_TABLE = instances.TABLE
+# The columns of servers that `end` and `start` use.
+_ENDING = sa.select(_TABLE.c.uuid, _TABLE.c.host, _TABLE.c.task_state).where(
+    _TABLE.c.uuid.in_(sa.bindparam('uuids')), _TABLE.c.deleted.is_(False)
+)
+_STARTING = _ENDING.add_columns(
+    _TABLE.c.network_info,
+    _TABLE.c.build,
+    _TABLE.c.system_metadata,
+    action_lists.IS_COPYING,
+    shares.HAS_SHARES,
+)
 
 
 class Report(typing.NamedTuple):
@@ -41,27 +55,29 @@ def start(connection: sa.Connection, reports: Sequence[Report]) -> list[methods.
     The events of all reports have the same name.
     """
     uuids = sorted({report.instance_uuid for report in reports})
-    found = _existing(connection, uuids)
+    found = _existing(connection, uuids, _STARTING)
     for report in reports:
         _require_deleting(found.get(report.instance_uuid), report)
     joint_events.start(connection, _events(reports), reports[0].event)
     devices = children.block_devices(connection, uuids)
-    copying = action_lists.copying(connection, uuids)
-    shared = shares.of(connection, uuids)
+    sharing = [uuid for uuid in uuids if found[uuid].has_shares]
+    shared = shares.of(connection, sharing) if sharing else {}
     return [
         {
             'block_devices': [block_device.BlockDevice.of(row) for row in devices.get(uuid, ())],
             'kept_ports': sorted(user_ports.of(found[uuid])),
-            'images': release.images_of(found[uuid], uuid in copying)._asdict(),
+            'images': release.images_of(found[uuid], found[uuid].is_copying)._asdict(),
             'shares': shares.plain(shared.get(uuid, ())),
         }
         for uuid in (report.instance_uuid for report in reports)
     ]
 
 
-def _existing(connection: sa.Connection, uuids: Sequence[str]) -> dict[str, rows.Row]:
+def _existing(
+    connection: sa.Connection, uuids: Sequence[str], query: rows.Select
+) -> dict[str, rows.Row]:
     """Return {uuid: row} of the servers that are not deleted, including hidden copies."""
-    found = rows.every(connection, instances.TABLE, uuid=uuids, deleted=False)
+    found = execute.every(connection, query, {'uuids': execute.filled(uuids)})
     return {row.uuid: row for row in found}
 
 
@@ -83,7 +99,7 @@ def end(connection: sa.Connection, reports: Sequence[Report]) -> list[None]:
     The events of all reports have the same name.
     """
     uuids = sorted({report.instance_uuid for report in reports})
-    found = _existing(connection, uuids)
+    found = _existing(connection, uuids, _ENDING)
     # Records that do not exist were deleted by former reports.
     ending = [report for report in reports if report.instance_uuid in found]
     for report in ending:

@@ -138,14 +138,6 @@ def lock_each(connection: sa.Connection, table: sa.Table, /, **where: typing.Any
     return execute.every(connection, _locking(table, _shape(where)), _parameters(where))
 
 
-def share(connection: sa.Connection, table: sa.Table, /, **where: typing.Any) -> Row | None:
-    """Return the row whose columns equal `where`, or None. It does not change meanwhile.
-
-    Other transactions that change, delete or `lock` the row wait until this one ends.
-    """
-    return execute.first(connection, _sharing(table, _shape(where)), _parameters(where))
-
-
 def every(
     connection: sa.Connection,
     table: sa.Table,
@@ -264,11 +256,6 @@ _updating = _once(shapes.updating)
 @_once
 def _locking(table: sa.Table, shape: shapes.Shape) -> Select:
     return writing.locking(_selecting(table, shape))
-
-
-@_once
-def _sharing(table: sa.Table, shape: shapes.Shape) -> Select:
-    return writing.locking(_selecting(table, shape), shared=True)
 
 
 def _shape(where: Values) -> shapes.Shape:

@@ -136,12 +136,14 @@ class Watcher:
         """Return the records of servers, read with one statement for each table."""
         if not uuids:
             return _Records({}, None, None, {})
-        found = rows.every(connection, instances.TABLE, uuid=uuids)
+        more = (children.HAS_TAGS,) if tags else ()
+        found = rows.every(connection, instances.TABLE, more=more, uuid=uuids)
+        tagged = [row.uuid for row in found if row.has_tags] if tags else []
         return _Records(
             {row.uuid: row for row in found if not row.hidden},
             children.block_devices(connection, uuids) if self._devices else None,
             shares.of(connection, uuids) if self._shares else None,
-            children.tags(connection, uuids) if tags else {},
+            children.tags(connection, tagged) if tagged else {},
         )
 
 

@@ -1,5 +1,8 @@
 """BlockDevice: one disk of a server, as the compute must provide it."""
 
+from collections.abc import Mapping
+import typing
+
 from oslo_versionedobjects import fields
 
 from nova_lite.objects import base
@@ -12,6 +15,7 @@ class BlockDevice(base.Object):
     source_type: image, volume, snapshot or blank; destination_type: local or volume
     volume_id, volume_size, attachment_id: may be missing; read them by `get`
     connection_info: the connection to the volume, from the volume service
+    id: of its row; may be missing, and no host reads it
     """
 
     # 1.0: first version
@@ -47,3 +51,9 @@ class BlockDevice(base.Object):
     volume_size: int
     attachment_id: str
     connection_info: base.Data | None
+
+    @classmethod
+    def recorded(cls, values: Mapping[str, typing.Any]) -> typing.Self:
+        """Return a new device by the columns with which it was recorded. The others are None."""
+        nothing = {name: None for name, field in cls.fields.items() if field.nullable}
+        return cls.of({**nothing, 'delete_on_termination': False, **values})

@@ -57,7 +57,8 @@ Specs: typing.TypeAlias = Mapping[str, dict[str, typing.Any]]
 
 def accepted(connection: sa.Connection, uuids: Sequence[str]) -> tuple[Sequence[rows.Row], Specs]:
     """Return the build requests of servers, and their request specs."""
-    return build_requests.of(connection, uuids), request_specs.stored(connection, uuids)
+    found = build_requests.of(connection, uuids, (request_specs.OF_BUILD_REQUEST,))
+    return found, {row.instance_uuid: row.spec for row in found if row.spec is not None}
 
 
 class Build:
@@ -286,7 +287,7 @@ class Build:
         choice: list[selection.Selection],
     ) -> None:
         row, devices = created
-        found = [block_device.BlockDevice.of(device) for device in devices]
+        found = [block_device.BlockDevice.recorded(device) for device in devices]
         self.world.casts.send(cell, requests.Order(self.ctxt, row, found, choice[0]))
 
     def give_up(self, error: Exception) -> None:

@@ -22,14 +22,15 @@ from nova_lite.db.api import host_mappings
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.cell import actions
 from nova_lite.db.cell import attempts
+from nova_lite.db.cell import building
 from nova_lite.db.cell import children
 from nova_lite.db.cell import instances
 from nova_lite.lifecycle import requests
 from nova_lite.objects import selection
 from nova_lite.runtime import combine
 
-# The row and the block devices of a server.
-Created: typing.TypeAlias = tuple[rows.Row, list[rows.Row]]
+# The row and the columns of the block devices of a server.
+Created: typing.TypeAlias = tuple[rows.Row, Sequence[rows.Values]]
 
 
 class Entry(typing.NamedTuple):
@@ -60,9 +61,10 @@ def create(connection: sa.Connection, entries: Sequence[Entry]) -> dict[str, Cre
 
     Servers are omitted if a newer attempt has cleared the cell.
     """
-    uuids = [each.request.instance_uuid for each in entries]
-    for records in _alike(map(_record, entries)):
-        instances.create(connection, records)
+    records = {each.request.instance_uuid: _record(each) for each in entries}
+    uuids = list(records)
+    for alike in _alike(records.values()):
+        instances.create(connection, alike)
     actions.start_each(
         connection, zip((each.ctxt for each in entries), uuids, strict=True), 'create'
     )
@@ -74,9 +76,15 @@ def create(connection: sa.Connection, entries: Sequence[Entry]) -> dict[str, Cre
     epochs = {each.request.instance_uuid: each.request.epoch for each in entries}
     for uuid in attempts.overtaken(connection, epochs):
         instances.purge(connection, uuid)
-    found = instances.of(connection, uuids)
-    devices_of = children.block_devices(connection, uuids)
-    return {row.uuid: (row, devices_of.get(row.uuid, [])) for row in found}
+    ids = building.ids(connection, uuids)
+    return {
+        each.request.instance_uuid: (
+            building.created(records[each.request.instance_uuid], ids[each.request.instance_uuid]),
+            each.request.block_devices,
+        )
+        for each in entries
+        if each.request.instance_uuid in ids
+    }
 
 
 def _record(entry: Entry) -> dict[str, typing.Any]:

@@ -133,10 +133,20 @@ def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     return rows.find(connection, TABLE, instance_uuid=uuid, withdrawn=False)
 
 
-def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
-    """Return the build requests of several servers, in the order of their acceptance."""
+def of(
+    connection: sa.Connection, uuids: Iterable[str], more: tuple[rows.Expression, ...] = ()
+) -> Sequence[rows.Row]:
+    """Return the build requests of several servers, in the order of their acceptance.
+
+    more: such as `request_specs.OF_BUILD_REQUEST`, see `rows.get`
+    """
     return rows.every(
-        connection, TABLE, order_by=TABLE.c.id, instance_uuid=list(uuids), withdrawn=False
+        connection,
+        TABLE,
+        order_by=TABLE.c.id,
+        more=more,
+        instance_uuid=list(uuids),
+        withdrawn=False,
     )
 
 

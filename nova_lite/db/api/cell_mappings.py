@@ -8,8 +8,11 @@ from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
 from nova_lite.db.api import stamps
+from nova_lite.dialects import execute
+from nova_lite.dialects import writing
 
 TABLE = models.CellMapping.__table__
+_HELD = writing.locking(sa.select(TABLE.c.id).where(TABLE.c.id == sa.bindparam('id')), shared=True)
 CELL0_UUID = '00000000-0000-0000-0000-000000000000'
 
 
@@ -40,7 +43,7 @@ def hold(connection: sa.Connection, cell_id: int) -> None:
 
     cell_id: id of the mapping, which is about to be written to another row
     """
-    if rows.share(connection, TABLE, id=cell_id) is None:
+    if execute.first(connection, _HELD, {'id': cell_id}) is None:
         raise exception.CellMappingNotFound(cell=cell_id)
 
 

@@ -19,6 +19,13 @@ OF_MAPPING = (
     .scalar_subquery()
     .label('spec')
 )
+# The same of a build request's server.
+OF_BUILD_REQUEST = (
+    sa.select(TABLE.c.spec)
+    .where(TABLE.c.instance_uuid == models.BuildRequest.__table__.c.instance_uuid)
+    .scalar_subquery()
+    .label('spec')
+)
 LOCK = writing.locking(sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')))
 
 

@@ -1,6 +1,5 @@
 """Pages of the actions of a server, and questions about them."""
 
-from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
 
@@ -10,19 +9,19 @@ from nova_lite import exception
 from nova_lite.db import paging
 from nova_lite.db import rows
 from nova_lite.db.cell import actions
+from nova_lite.db.cell import models
 from nova_lite.dialects import execute
 
 TABLE = actions.ACTIONS
 # Actions that make an image of a server.
 COPIES = ('createImage', 'createBackup')
-_COPYING = (
-    sa.select(TABLE.c.instance_uuid)
-    .where(
-        TABLE.c.instance_uuid.in_(sa.bindparam('uuids', expanding=True)),
-        TABLE.c.action.in_(COPIES),
-        TABLE.c.finish_time.is_(None),
-    )
-    .distinct()
+_COPIES = (TABLE.c.action.in_(COPIES), TABLE.c.finish_time.is_(None))
+_COPYING = sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid'), *_COPIES)
+# Whether a row of `instances` is that of a server for which `is_copying` is true.
+IS_COPYING = (
+    sa.exists()
+    .where(TABLE.c.instance_uuid == models.Instance.__table__.c.uuid, *_COPIES)
+    .label('is_copying')
 )
 DELETE = 'delete'
 # Events of deletions, by the host of the server and without the host.
@@ -94,12 +93,7 @@ def is_followed_by(connection: sa.Connection, uuid: str, request_id: str, action
 
 def is_copying(connection: sa.Connection, uuid: str) -> bool:
     """Return whether an image of the server is being created, or its creation was interrupted."""
-    return bool(copying(connection, [uuid]))
-
-
-def copying(connection: sa.Connection, uuids: Iterable[str]) -> set[str]:
-    """Return the servers, among `uuids`, for which `is_copying` is true."""
-    return set(execute.values(connection, _COPYING, {'uuids': execute.filled(uuids)}))
+    return execute.first(connection, _COPYING, {'uuid': uuid}) is not None
 
 
 def is_newest_copy(connection: sa.Connection, uuid: str, request_id: str) -> bool:

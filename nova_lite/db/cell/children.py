@@ -13,6 +13,10 @@ from nova_lite.dialects import execute
 
 DEVICES = models.BlockDevice.__table__
 TAGS = models.Tag.__table__
+# Whether a row of `instances` is that of a server with tags.
+HAS_TAGS = (
+    sa.exists().where(TAGS.c.instance_uuid == models.Instance.__table__.c.uuid).label('has_tags')
+)
 # The id of a volume, and whether it is deleted with its server.
 Volume: typing.TypeAlias = tuple[str, bool]
 

@@ -17,6 +17,10 @@ from nova_lite.db import rows
 from nova_lite.db.cell import models
 
 TABLE = models.ShareMapping.__table__
+# Whether a row of `instances` is that of a server with shares.
+HAS_SHARES = (
+    sa.exists().where(TABLE.c.instance_uuid == models.Instance.__table__.c.uuid).label('has_shares')
+)
 Status = states.ShareStatus
 # Statuses that a host may change, and set. The others belong to sagas.
 MOUNTABLE = (Status.INACTIVE, Status.ACTIVE, Status.ERROR)

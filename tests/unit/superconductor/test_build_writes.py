@@ -71,6 +71,12 @@ class TogetherTest(build_base.BuildTestCase):
             self.assertEqual('create', action.action)
         self.assertEqual('named', created[2][self.uuids[2]][0].hostname)
 
+    def test_rows_are_as_the_database_has_them(self):
+        for each in self.create(self.builds()):
+            for uuid, (made, _devices) in each.items():
+                read = self.cell('cell1').db.read(instances.find, uuid)
+                self.assertEqual(dict(read._mapping), vars(made))
+
     def test_one_is_there_already(self):
         """Another super-conductor builds one of them."""
         self.builds()[self.uuids[1]]._create_records(
