@@ -1,19 +1,24 @@
-"""PyMySQL's connection, for transactions that only read and with a TLS context for all.
+"""PyMySQL's connection: transactions that only read, one TLS context for all, and times.
 
 Without settings for TLS, PyMySQL encrypts where the server can, and checks no certificate.
 Yet it reads the certificates of all authorities that the system trusts for each connection,
 which takes tens of milliseconds. Here one context serves all connections without settings.
+
+PyMySQL reads each time with a regular expression in 2 µs. Python's own function takes 0.2 µs.
 """
 
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import datetime
 import functools
 import ssl
 import typing
 
 import pymysql
+from pymysql import converters
 from pymysql.constants import CR
+from pymysql.constants import FIELD_TYPE
 import sqlalchemy
 from sqlalchemy import pool
 
@@ -53,6 +58,21 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]  # is no
 
     def _may_have_begun(self) -> bool:
         return self._has_begun or not self.get_autocommit()
+
+
+def time_of(text: str) -> typing.Any:
+    """Return the time of a text, or the text if it is no time, such as 0000-00-00 00:00:00."""
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return converters.convert_datetime(text)
+
+
+CONVERSIONS = {
+    **converters.conversions,
+    FIELD_TYPE.DATETIME: time_of,
+    FIELD_TYPE.TIMESTAMP: time_of,
+}
 
 
 @functools.cache
@@ -101,7 +121,7 @@ def use(engine: sqlalchemy.Engine) -> None:
         args: list[typing.Any],
         options: dict[str, typing.Any],
     ) -> Connection:
-        return connect(args, options)
+        return connect(args, {'conv': CONVERSIONS, **options})
 
 
 def spare_ends(engine: sqlalchemy.Engine) -> None:

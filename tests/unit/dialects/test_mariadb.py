@@ -1,4 +1,4 @@
-"""Connections that are encrypted if the server can, and messages that end transactions."""
+"""Connections that are encrypted if the server can, messages that end transactions, and times."""
 
 import io
 import re
@@ -6,7 +6,9 @@ import socket
 import ssl
 import struct
 
+from pymysql import converters
 from pymysql.constants import CLIENT
+from pymysql.constants import FIELD_TYPE
 import testtools
 
 from nova_lite import runtime
@@ -146,3 +148,19 @@ class TransactionsTest(testtools.TestCase):
         self.connection.commit()
         self.connection.rollback()
         self.assertEqual(['COMMIT', 'ROLLBACK'], self.sent())
+
+
+class TimesTest(testtools.TestCase):
+    def test_as_pymysql(self):
+        for text in (
+            '2026-12-01 00:26:24',
+            '2026-12-01 00:26:24.5',
+            '2026-12-01 00:26:24.892906',
+            '0000-00-00 00:00:00',
+            '2026-02-31 00:00:00.000000',
+        ):
+            self.assertEqual(converters.convert_datetime(text), mariadb.time_of(text), text)
+
+    def test_of_all_kinds(self):
+        for kind in (FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP):
+            self.assertIs(mariadb.time_of, mariadb.CONVERSIONS[kind])
