@@ -7,6 +7,7 @@ the mapping changes before the saga ends.
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+import functools
 import typing
 
 import sqlalchemy as sa
@@ -89,8 +90,24 @@ def get(connection: sa.Connection, uuid: str) -> rows.Row:
 def find(
     connection: sa.Connection, uuid: str, more: tuple[rows.Expression, ...] = ()
 ) -> rows.Row | None:
-    """Return one mapping or None. more: such as `server_groups.OF_MAPPING`, see `rows.get`"""
-    return rows.find(connection, TABLE, more=more, instance_uuid=uuid)
+    """Return the columns of one mapping with which a server is found, or None.
+
+    more: further columns, such as `server_groups.OF_MAPPING`
+    """
+    return execute.first(connection, _found(more), {'uuid': uuid})
+
+
+@functools.cache
+def _found(more: tuple[rows.Expression, ...]) -> rows.Select:
+    return sa.select(
+        TABLE.c.instance_uuid,
+        TABLE.c.cell_id,
+        TABLE.c.project_id,
+        TABLE.c.user_id,
+        TABLE.c.queued_for_delete,
+        TABLE.c.created_at,
+        *more,
+    ).where(TABLE.c.instance_uuid == sa.bindparam('uuid'))
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
