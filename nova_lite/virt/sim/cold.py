@@ -1,5 +1,6 @@
 """Effects of cold moves: out of the source, into the destination, back, forgotten."""
 
+from collections.abc import Callable
 import json
 import sqlite3
 
@@ -72,6 +73,22 @@ def _stop(work: effects.Work) -> None:
     work.check_move()
     row = work.resident()
     store.update_guest(work.tx, row, power_state=Power.SHUTDOWN, started_at=None)
+
+
+def copy_s(work: effects.Work, settings_of: Callable[[str, model.GuestSpec], model.Json]) -> float:
+    """Return the seconds in which the disks of a guest come from another node.
+
+    settings_of: returns the parameters of copies for a node and a guest
+    """
+    spec = model.GuestSpec.from_dict(json.loads(work.args['spec']))
+    if work.args['handover'].get('source') == work.node:
+        return 0.0
+    return disk_copy_s(spec.disk_gb, settings_of(work.node, spec))
+
+
+def disk_copy_s(disk_gb: float, settings: model.Json) -> float:
+    """Return the seconds in which disks are copied. settings: parameters of copies"""
+    return float(disk_gb * 1024 * settings['disk_fill'] / settings['bandwidth_mb_s'])
 
 
 def _finish_migration(work: effects.Work) -> model.Json:

@@ -14,6 +14,10 @@ from nova_lite.virt.sim import strict_yaml
 class Fixed:
     seconds: float
 
+    @property
+    def mean(self) -> float:
+        return self.seconds
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Uniform:
@@ -22,6 +26,10 @@ class Uniform:
 
     def draw(self, rng: runtime.Random) -> float:
         return rng.uniform(self.low, self.high)
+
+    @property
+    def mean(self) -> float:
+        return (self.low + self.high) / 2
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,6 +40,10 @@ class Triangular:
 
     def draw(self, rng: runtime.Random) -> float:
         return rng.triangular(self.low, self.high, self.mode)
+
+    @property
+    def mean(self) -> float:
+        return (self.low + self.mode + self.high) / 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,6 +56,20 @@ class Lognormal:
 
     def draw(self, rng: runtime.Random) -> float:
         return min(self.high, rng.lognormvariate(math.log(self.median), self.sigma))
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of the draws: that of the distribution below `high`, and `high` above."""
+        cut = math.log(self.high / self.median)
+        if not self.sigma:
+            return min(self.median, self.high)
+        below = self.median * math.exp(self.sigma**2 / 2) * _normal(cut / self.sigma - self.sigma)
+        return below + self.high * (1 - _normal(cut / self.sigma))
+
+
+def _normal(value: float) -> float:
+    """Return the share of a normal distribution that is below a value."""
+    return (1 + math.erf(value / math.sqrt(2))) / 2
 
 
 Distribution = Fixed | Uniform | Triangular | Lognormal

@@ -156,6 +156,10 @@ class Jobs:
         """Return the instant at which the effect takes place (or fails); None: not foreseeable."""
         delay = self._delay(work)
         when = failure and failure['when']
+        if work.verb == Verb.FINISH_MIGRATION:
+            copy_s = cold.copy_s(work, self.profile.live_migration) / self._speed
+            # Less than a millisecond is no time: the instant profile means it.
+            delay += copy_s if copy_s >= 0.001 else 0
         if work.verb == Verb.LIVE_MIGRATE:
             spec = model.GuestSpec.from_dict(json.loads(work.resident()['spec']))
             live_migration.prepare(work, self.profile.live_migration(work.node, spec), self._speed)

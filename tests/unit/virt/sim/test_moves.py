@@ -57,6 +57,15 @@ class ColdMoveTests(MoveTestCase):
             self.assertEqual({'dropped': dropped}, self.assertDone(job))
         self.assertEqual(([], ['resident']), self.roles())
 
+    def test_disks_are_copied_from_another_node(self):
+        self.prepare(COPY % '.5')  # the half of 20 GiB, at 256 MB/s
+        self.source.spawn('n1', base.guest_spec(), key='k')
+        given = self.leave()
+        for host, seconds in (('n1', 0), ('n2', 40)):
+            finish = {'key': host, 'power_on': True}
+            job = self.dest.finish_migration(host, base.guest_spec(), given, **finish)
+            self.assertEqual(seconds, job.ready_in)
+
     def test_there_and_back(self):
         self.dest.finish_migration('n1', self.bigger, self.leave(), key='m', power_on=False)
         self.assertEqual(Power.SHUTDOWN, self.dest.get_guest('n1', base.GUEST).power_state)

@@ -288,6 +288,18 @@ guests:
 
 
 class DelayTests(testtools.TestCase):
+    def test_means(self):
+        for drawn in (
+            delay.Uniform(1, 2),
+            delay.Triangular(1, 1.5, 4),
+            delay.Lognormal(1.5, 0.5, 2),
+            delay.Lognormal(1.5, 0, 2),
+        ):
+            rng = runtime.seeded_random('seed')
+            draws = [drawn.draw(rng) for _index in range(4000)]
+            self.assertAlmostEqual(drawn.mean, sum(draws) / len(draws), delta=0.03)
+        self.assertEqual(3, delay.Fixed(3).mean)
+
     def test_draws_stay_within_bounds_and_follow_the_seed(self):
         for drawn in (delay.Uniform(1, 2), delay.Triangular(1, 1.5, 2), delay.Lognormal(1.5, 2, 2)):
             rng = runtime.seeded_random('seed')
