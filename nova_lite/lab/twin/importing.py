@@ -115,7 +115,7 @@ class Import:
         ]
         reader.note(guests)
         self.notes += [*chosen.notes, *found.notes, *reader.notes]
-        self._note_zones(entries, inside)
+        self._note_zones(zoned, inside)
         self._note(hosts.values(), rules, kinds, pages)
         self.assumed += reader.assumed
         document = {
@@ -126,7 +126,7 @@ class Import:
             'flavors': chosen.entries,
             'images': found.entries,
             'aggregates': aggregates,
-            'zones': zoned,
+            'zones': zones.with_hosts(zoned),
             'server_groups': groups,
             'servers': entries,
             'disabled_hosts': disabled,
@@ -170,15 +170,14 @@ class Import:
         self.notes += [*notes, *more]
         return known, obeying
 
-    def _note_zones(self, entries: Iterable[Json], guests: Iterable[guests_.Guest]) -> None:
+    def _note_zones(self, zoned: Sequence[Json], guests: Iterable[guests_.Guest]) -> None:
         """Add a note on servers that were created for a zone in which their host is not."""
         others = sum(
-            bool(guest.row.get(PINNED)) and 'zone' not in entry
-            for entry, guest in zip(entries, guests, strict=True)
+            zones.lost_pin(zoned, guest.row.get(PINNED), guest.host.name) for guest in guests
         )
         if others:
             servers = plurals.of(others, 'server')
-            self.notes.append(f'the zones of {servers}, in which their hosts are not in the twin')
+            self.notes.append(f'the pinned zones of {servers}, whose hosts are not in these zones')
 
     def _note(
         self,

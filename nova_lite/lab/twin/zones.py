@@ -6,6 +6,7 @@ has one aggregate for each zone, with the name of the zone, and the others besid
 
 from collections.abc import Callable
 from collections.abc import Container
+from collections.abc import Iterable
 import typing
 
 from nova_lite.lab.launcher.cloud_file import api as apis
@@ -19,6 +20,7 @@ def read(
 ) -> tuple[list[Json], list[Json]]:
     """Return (entries of aggregates, entries of zones). known: names of the twin's hosts
 
+    A zone without hosts in the twin has an entry without hosts, see `with_hosts`.
     project: returns the name of a project in the twin by its id
     """
     aggregates: list[Json] = []
@@ -31,7 +33,7 @@ def read(
             for key, value in found['metadata'].items()
             if key != compute.ZONE
         }
-        if zone is not None and hosts:
+        if zone is not None:
             entry = zones.setdefault(zone, {'name': zone, 'hosts': []})
             entry['hosts'] = sorted({*entry['hosts'], *hosts})
         if metadata:
@@ -42,6 +44,20 @@ def read(
         if entry['name'] in zones:
             entry['name'] += ' (aggregate)'
     return aggregates, list(zones.values())
+
+
+def with_hosts(zones: Iterable[Json]) -> list[Json]:
+    """Return the entries of the zones that a file can have."""
+    return [zone for zone in zones if zone['hosts']]
+
+
+def lost_pin(zones: Iterable[Json], pinned: str | None, host: str) -> bool:
+    """Return whether a server is pinned to a zone in which its host is not.
+
+    Any host will do for a server that is pinned to a zone that no aggregate makes, such as the
+    default zone.
+    """
+    return any(zone['name'] == pinned and host not in zone['hosts'] for zone in zones)
 
 
 def _named(value: str, project: Callable[[str], str]) -> str:

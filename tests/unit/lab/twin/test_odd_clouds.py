@@ -316,10 +316,24 @@ class ServersTest(OddCloudTestCase):
         )  # fmt: skip
         self.add('in', pinned_availability_zone='z')
         self.add('out', 'b', pinned_availability_zone='z')
+        self.add('default', 'b', pinned_availability_zone='nova')
         self.read()
         found = {name: each.get('zone') for name, each in self.servers().items()}
-        self.assertEqual({answers.uuid_of('in'): 'z', answers.uuid_of('out'): None}, found)
-        self.noted('the zones of 1 server, in which their hosts are not in the twin')
+        self.assertEqual('z', found.pop(answers.uuid_of('in')))
+        self.assertEqual({None}, set(found.values()))
+        self.noted('the pinned zones of 1 server, whose hosts are not in these zones')
+
+    def test_pins_to_zones_without_hosts_in_the_twin(self):
+        self.cloud.aggregates.append(
+            {
+                'name': 'z', 'hosts': ['gone'], 'metadata': {'availability_zone': 'z'},
+                'availability_zone': 'z',
+            }
+        )  # fmt: skip
+        self.add('out', pinned_availability_zone='z')
+        found = self.read()
+        self.assertNotIn('zones', found)
+        self.noted('the pinned zones of 1 server, whose hosts are not in these zones')
 
 
 class AmountsTest(OddCloudTestCase):
