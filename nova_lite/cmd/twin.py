@@ -43,26 +43,7 @@ RUN = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions with their arguments and options."""
     parsers = subcommands.add(parser, ACTIONS)
-    parsers['fit'].add_argument('flavor', metavar='FLAVOR', help='name or id of the flavor')
-    parsers['fit'].add_argument(
-        '--count',
-        type=arguments.count,
-        default=1,
-        metavar='N',
-        help='number of servers (default: %(default)s)',
-    )
-    parsers['fit'].add_argument(
-        '--project',
-        metavar='PROJECT',
-        help='name or id of the project of the servers, for hosts that are for certain projects; '
-        'in a twin also the id that it has in the imported cloud (default: a project without '
-        'hosts of its own)',
-    )
-    parsers['fit'].add_argument(
-        '--project-domain',
-        metavar='DOMAIN',
-        help='name or id of the domain of the project, where several have its name',
-    )
+    _add_wanted(parsers['fit'])
     lost = parsers['survives'].add_mutually_exclusive_group()
     lost.add_argument(
         '--host',
@@ -87,6 +68,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for name in ('drain', 'rebalance'):
         _add_rates(parsers[name])
+
+
+def _add_wanted(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments and options of further servers."""
+    parser.add_argument('flavor', metavar='FLAVOR', help='name or id of the flavor')
+    parser.add_argument(
+        '--count',
+        type=arguments.count,
+        default=1,
+        metavar='N',
+        help='number of servers (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--project',
+        metavar='PROJECT',
+        help='name or id of the project of the servers, for hosts that are for certain projects; '
+        'in a twin also the id that it has in the imported cloud (default: a project without '
+        'hosts of its own)',
+    )
+    parser.add_argument(
+        '--project-domain',
+        metavar='DOMAIN',
+        help='name or id of the domain of the project, where several have its name',
+    )
+    parser.add_argument(
+        '--image',
+        metavar='IMAGE',
+        help='name or id of the image of the servers, for hosts that its properties require '
+        '(default: servers without an image)',
+    )
+    parser.add_argument(
+        '--group',
+        metavar='GROUP',
+        help='name or id of the server group of the servers, whose policy holds (default: none)',
+    )
 
 
 def _add_rates(parser: argparse.ArgumentParser) -> None:

@@ -71,11 +71,7 @@ def given(site: site.Site, node: str, guest: str) -> placed_devices.Given | None
 
 def mdev_types(site: site.Site, node: str, guest: str) -> set[str]:
     """Return the types of virtual GPUs of a node that a guest may get by its allocations."""
-    devices = [device for device in site.hardware.placed(node) if device.kind == pci.MDEV]
-    found = given(site, node, guest)
-    if found is not None and found.virtual:
-        devices = [device for device in devices if found.has(device)]
-    return {device.mdev_type for device in devices}
+    return placed_devices.mdev_types(site.hardware.placed(node), given(site, node, guest))
 
 
 def heal(

@@ -89,6 +89,17 @@ def providers(node: str, devices: Iterable[pci.Device]) -> set[str]:
     return {key[0] for key in (_key(node, device) for device in devices) if key is not None}
 
 
+def mdev_types(devices: Iterable[pci.Device], given: Given | None) -> set[str]:
+    """Return the types of those virtual GPUs among `devices` that a guest may get.
+
+    given: its allocations, None if it has none on devices
+    """
+    found = [device for device in devices if device.kind == pci.MDEV]
+    if given is not None and given.virtual:
+        found = [device for device in found if given.has(device)]
+    return {device.mdev_type for device in found}
+
+
 def allocations(
     node: str, devices: Iterable[pci.Device], addresses: Collection[str]
 ) -> dict[str, dict[str, int]]:

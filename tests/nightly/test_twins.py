@@ -13,12 +13,16 @@ DRAINED = """
 cells: [{hosts: [full, other, third]}]
 profile:
   extends: instant
-  hosts: [{live_migration: {bandwidth_mb_s: 1000, dirty_rate_mb_s: 100, disk_fill: 0}}]
+  hosts: [{live_migration: {bandwidth_mb_s: 1000, dirty_rate_mb_s: 100, disk_fill: 0.1}}]
 defaults: false
 projects: [{name: demo, quotas: {compute: {ram: -1}}}]
-flavors: [{name: big, id: '1', vcpus: 1, ram: 16384, disk: 1}]
+flavors:
+  - {name: big, id: '1', vcpus: 1, ram: 16384, disk: 1}
+  - {name: wide, id: '2', vcpus: 1, ram: 1024, disk: 100}
 images: [{name: only}]
-servers: [{name: guest, count: 6, flavor: big, image: only, host: full}]
+servers:
+  - {name: guest, count: 4, flavor: big, image: only, host: full}
+  - {name: off, count: 2, flavor: wide, image: only, host: full, status: SHUTOFF}
 """
 UNLIMITED = {'compute': dict.fromkeys(('instances', 'cores', 'ram'), -1)}
 ALIAS = {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330'}
@@ -201,7 +205,7 @@ class TwinsTest(test_twin.Base):
         _code, plan = self.twin(cloud, 'drain', 'full', '--parallel', '2')
         began = runtime.monotonic()
         code, _out, errors = test_twin.run(
-            'drain-host', 'full', '--yes', '--max', '2', '--state-dir', cloud
+            *('drain-host', 'full', '--yes', '--confirm', '--max', '2', '--state-dir', cloud)
         )
         self.assertEqual(0, code, errors)
         taken = runtime.monotonic() - began

@@ -137,12 +137,17 @@ def _is_forced(req: request.Request, asked: operation.Body) -> bool:
 
 
 def _require_evacuable(req: request.Request, server: server_access.Server) -> None:
-    """Raise UnknownHost, SameHost for the server's own host, or Invalid for a virtual TPM."""
+    """Raise UnknownHost, SameHost for the server's own host, or Invalid for its guest."""
     host = req.content.get('host')
     if host is not None:
         destination.cell_id(req, host)
         if host == server.row.host:
             raise SameHost(host=host)
+    require_movable_guest(server)
+
+
+def require_movable_guest(server: server_access.Server) -> None:
+    """Raise Invalid if the guest has a virtual TPM, which is lost with its host."""
     acting.require_no_tpm(server, ACTION)
 
 

@@ -62,7 +62,7 @@ def rule(req: request.Request) -> str:
     return rules.MIGRATE_LIVE_HOST if req.content['host'] else rules.MIGRATE_LIVE
 
 
-def require_movable_guest(_req: request.Request, server: server_access.Server) -> None:
+def require_movable_guest(server: server_access.Server) -> None:
     """Raise Invalid if the TPM or the memory of the guest cannot be copied to another host."""
     acting.require_no_private_tpm(server, OPERATION)
     acting.require_plain_memory(server, OPERATION)
@@ -72,7 +72,7 @@ def require_movable_guest(_req: request.Request, server: server_access.Server) -
     ACTION,
     policy=rule,
     guard=transitions.LIVE_MIGRATE,
-    precheck=require_movable_guest,
+    precheck=lambda _req, server: require_movable_guest(server),
     body=BODY,
     success=202,
     faults=(400, 403, 404, 409),

@@ -1,8 +1,10 @@
 """Decisions of the real scheduler about machines of a trace, which no host builds."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
 import copy
 import dataclasses
+import typing
 
 from oslo_config import cfg
 
@@ -20,6 +22,7 @@ from nova_lite.lab.replay import tracked_candidates
 from nova_lite.lab.replay import tracked_hosts
 from nova_lite.objects import flavor as flavors
 from nova_lite.objects import request_spec
+from nova_lite.objects import selection
 from nova_lite.scheduler import candidates
 from nova_lite.scheduler import decide
 from nova_lite.scheduler import decisions
@@ -34,6 +37,9 @@ NAMESPACE = '5f0c4a3e-9d2b-4c57-9a61-6f5c0a5b7d11'
 PROJECT = USER = 'replay'
 # A query that matches each host with a free vCPU.
 EVERY_HOST = (('resources', 'VCPU:1'),)
+
+# A function that claims the resources of a Selection, and returns whether placement accepts that.
+Claim: typing.TypeAlias = Callable[[selection.Selection], bool]
 
 # Stage of a decision that failed because a host lacks a metric that is required.
 METRICS = 'metrics'
@@ -164,14 +170,19 @@ def decided(
     spec: request_spec.RequestSpec,
     *,
     beside: Iterable[str] = (),
+    claim: Claim | None = None,
 ) -> Placing:
     """Decide about the server of a spec, and claim its resources. Raise the errors of placement.
 
     beside: providers on which it has allocations already
+    claim: function that claims a Selection and returns whether placement has accepted that; None:
+        the scheduler claims
     """
     ctxt = copy.copy(ctxt)
     ctxt.request_id = f'req-{spec.instance_uuid}'
-    decision = decide.Decision(world, ctxt, spec, [spec.instance_uuid], beside=beside)
+    decision = decide.Decision(
+        world, ctxt, spec, [spec.instance_uuid], beside=beside, claims=claim is None
+    )
     try:
         ((chosen,),) = decision.run(alternates=False)
     except exception.NoValidHost:
@@ -180,6 +191,9 @@ def decided(
         return Placing(None, METRICS, {})
     except exception.Invalid:
         return Placing(None, decisions.REQUEST_FILTER, {})
+    if claim is not None and not claim(chosen):
+        world.states.withdraw(spec.instance_uuid)
+        return Placing(None, decisions.PLACEMENT, {decisions.PLACEMENT: 1})
     return Placing(chosen.service_host)
 
 

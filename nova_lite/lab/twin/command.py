@@ -7,12 +7,14 @@ import math
 import shlex
 
 from nova_lite.lab.maintenance import client
+from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.twin import copying
 from nova_lite.lab.twin import fits
 from nova_lite.lab.twin import known_names
 from nova_lite.lab.twin import model as models
 from nova_lite.lab.twin import moves
 from nova_lite.lab.twin import survival
+from nova_lite.lab.twin import trials
 from nova_lite.terminal import plurals
 from nova_lite.terminal import text_tables
 
@@ -23,13 +25,20 @@ SHOWN = 3
 def fit(args: argparse.Namespace) -> int:
     """Show where servers of a flavor go. Return 1 if not all of them get a host."""
     known_names.require(args.state_dir, flavor=args.flavor)
-    project_id = models.PROJECT
+    project_id = trials.PROJECT
     if args.project is not None:
         project_id = known_names.project_id(args.state_dir, args.project, args.project_domain)
     elif args.project_domain is not None:
         raise client.WrongUse(reason='--project-domain needs a --project. Add it')
     with models.of(args.state_dir) as model:
-        found = fits.find(model, args.flavor, args.count, project_id)
+        found = fits.find(
+            model,
+            args.flavor,
+            args.count,
+            project_id=project_id,
+            image=args.image,
+            group=args.group,
+        )
     if args.json:
         document = {'flavor': found.flavor, 'asked': found.asked, 'placed': found.placed}
         print(json.dumps({**document, 'hosts': found.hosts, 'refused': found.refused}, indent=1))
@@ -57,21 +66,25 @@ def survives(args: argparse.Namespace) -> int:
         else:
             found = survival.of_each_host(model)
     if args.json:
-        print(json.dumps([_loss(each) for each in found], indent=1))
+        print(json.dumps([described_loss(each) for each in found], indent=1))
     else:
         rows = [_row(each) for each in found]
         text_tables.show(('Lost', 'Hosts', 'Servers', 'Without a host', 'Which, and why'), rows)
     return 1 if any(each.without for each in found) else 0
 
 
-def _loss(loss: survival.Loss) -> dict[str, object]:
-    without = [{'server': name, 'refused_by': stage} for name, stage in loss.without]
+def described_loss(loss: survival.Loss) -> dict[str, object]:
+    without = [
+        {'server': server.described(), 'id': server.uuid, 'refused_by': stage}
+        for server, stage in loss.without
+    ]
+    placed = [{'server': server.name, 'id': server.uuid, 'to': to} for server, to in loss.placed]
     document = {'lost': loss.what, 'hosts': loss.hosts, 'down': loss.down}
-    return {**document, 'servers': loss.servers, 'without': without}
+    return {**document, 'servers': loss.servers, 'placed': placed, 'without': without}
 
 
 def _row(loss: survival.Loss) -> Sequence[object]:
-    named = [f'{name}: {stage}' for name, stage in loss.without[:SHOWN]]
+    named = [f'{server.described()}: {stage}' for server, stage in loss.without[:SHOWN]]
     if len(loss.without) > SHOWN:
         named.append(f'{len(loss.without) - SHOWN} others')
     what = loss.what
@@ -124,12 +137,14 @@ def _show(
 ) -> None:
     """Print moves, how long they take, and the commands that do them. per_host: see copying"""
     going = [move for move in found if move.to is not None]
-    copies = [(move.server.host, move.seconds) for move in going]
+    copies = [
+        (move.server.host if move.how is plans.How.LIVE else None, move.seconds) for move in going
+    ]
     predicted = copying.together(copies, args.parallel, per_host)
     commands = [*first, *(line for move in going for line in move.commands())]
     if args.json:
         document = {
-            'moves': [_move(move) for move in found],
+            'moves': [described(move) for move in found],
             'parallel': args.parallel,
             'seconds': None if math.isinf(predicted) else round(predicted, 1),
             'commands': commands,
@@ -142,14 +157,15 @@ def _show(
     rows = [
         (
             move.server.described(),
-            str(move.server.how),
+            str(move.how),
             move.server.memory_mb,
             move.to or f'none ({move.stage})',
             _duration(move.seconds) if move.to else '',
+            move.remark,
         )
         for move in found
     ]
-    text_tables.show(('Server', 'How', 'MiB', 'To', 'Seconds'), rows)
+    text_tables.show(('Server', 'How', 'MiB', 'To', 'Seconds', 'Not live, because'), rows)
     stay = len(found) - len(going)
     text = _together(len(going), args.parallel, predicted)
     without = f'{plurals.of(stay, "server")} {"has" if stay == 1 else "have"} no place'
@@ -166,11 +182,13 @@ def _together(count: int, parallel: int, seconds: float) -> str:
     return f'{each}, {"takes" if one else "take"} {_duration(seconds)} s'
 
 
-def _move(move: moves.Move) -> dict[str, object]:
+def described(move: moves.Move) -> dict[str, object]:
     return {
         'server': move.server.name,
+        'id': move.server.uuid,
         'name': move.server.label,
-        'how': str(move.server.how),
+        'how': str(move.how),
+        'not_live': move.remark or None,
         'memory_mb': move.server.memory_mb,
         'from': move.server.host,
         'to': move.to,

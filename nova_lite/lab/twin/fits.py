@@ -5,6 +5,7 @@ import dataclasses
 
 from nova_lite.lab.replay import decider
 from nova_lite.lab.twin import model as models
+from nova_lite.lab.twin import trials
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,16 +26,25 @@ class Fit:
         return sum(self.hosts.values())
 
 
-def find(model: models.Model, flavor: str, count: int, project_id: str = models.PROJECT) -> Fit:
+def find(
+    model: models.Model,
+    flavor: str,
+    count: int,
+    *,
+    project_id: str = trials.PROJECT,
+    image: str | None = None,
+    group: str | None = None,
+) -> Fit:
     """Place servers of a project one after the other until one gets no host.
 
+    flavor, image, group: names or ids
     Raise UnknownName, or Invalid for a flavor whose PCI alias is not defined.
     """
-    wanted = model.flavor(flavor)
+    wanted = model.wanted(flavor, project_id, image, group)
     hosts: collections.Counter[str] = collections.Counter()
     placing = decider.Placing(None)
     for number in range(count):
-        placing = model.add(wanted, number, project_id)
+        placing = model.trials.add(wanted, number)
         if placing.host is None:
             break
         hosts[placing.host] += 1

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 import shlex
 import typing
 
+from nova_lite import context
 from nova_lite import exception
+from nova_lite.clients import image as image_client
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
 from nova_lite.db.api import flavors
 from nova_lite.db.api import host_mappings
+from nova_lite.db.api import server_groups
 from nova_lite.db.cell import services
 from nova_lite.lab import server_names
 from nova_lite.lab.launcher import client_config
@@ -19,6 +22,7 @@ from nova_lite.lab.launcher import control_client
 from nova_lite.lab.launcher import state_dir
 from nova_lite.lab.launcher.cloud_file import api as apis
 from nova_lite.lab.twin import names as names_
+from nova_lite.objects import image as image_meta
 
 Json: typing.TypeAlias = dict[str, typing.Any]
 MOST_FLAVORS = 10_000
@@ -120,6 +124,30 @@ def find_project(
             raise Ambiguous(name=name, found=names_.listed(sorted(listed)))
     known = names_.listed(sorted({str(row['name']) for row in projects}))
     raise UnknownName(kind='project', name=name, known=known or 'none')
+
+
+def find_image(images: image_client.Image, name: str) -> image_meta.ImageMeta:
+    """Return an image by its name or id, as a request for a server has it. Raise UnknownName."""
+    ctxt = context.admin()
+    listed = images.list(ctxt)
+    for row in listed:
+        if name in (row['id'], row['name']):
+            image = images.get(ctxt, row['id'])
+            return image_meta.ImageMeta(
+                **{key: image.get(key) for key in image_meta.ImageMeta.fields}
+            )
+    known = names_.listed([str(row['name']) for row in listed])
+    raise UnknownName(kind='image', name=name, known=known or 'none')
+
+
+def find_group(database: transactions.Database, name: str) -> rows.Row:
+    """Return the row of a server group by its name or id. Raise UnknownName."""
+    found = database.read(server_groups.page)
+    for row in found:
+        if name in (row.name, row.uuid):
+            return row
+    known = names_.listed([row.name for row in found])
+    raise UnknownName(kind='server group', name=name, known=known or 'none')
 
 
 def find_flavor(database: transactions.Database, name: str) -> rows.Row:

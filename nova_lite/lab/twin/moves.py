@@ -1,15 +1,17 @@
 """Plans of moves: drain a host, or even out the hosts of a cloud. Nothing is moved."""
 
+from collections.abc import Collection
 from collections.abc import Iterable
 import dataclasses
 import shlex
 
 from oslo_utils import uuidutils
 
-from nova_lite import states
 from nova_lite.lab.maintenance import plan as plans
 from nova_lite.lab.twin import copying
+from nova_lite.lab.twin import departures
 from nova_lite.lab.twin import model as models
+from nova_lite.lab.twin import trials
 from nova_lite.virt.sim import profile
 
 CLIENT = 'openstack --os-compute-api-version 2.56'
@@ -21,20 +23,23 @@ TRIED = 5
 
 @dataclasses.dataclass(frozen=True)
 class Move:
-    """A move. to: name of a host, or None if there is none; seconds: how long it takes
+    """A move. how: LIVE, COLD or STAYS; to: name of a host, or None if there is none
 
-    stage: the filter or other stage that refused the last hosts
+    seconds: how long it takes; stage: why the server stays, or the filter or other stage that
+        refused the last hosts; remark: why the server is not moved while it runs, '' if it is
     """
 
-    server: models.Server
+    server: departures.Server
+    how: plans.How
     to: str | None
-    seconds: float
+    seconds: float = 0.0
     stage: str = ''
+    remark: str = ''
 
     def commands(self) -> list[str]:
         """Return the commands of the OpenStack client that do it."""
         name = self.server.name if uuidutils.is_uuid_like(self.server.name) else self.server.uuid
-        live = '--live-migration ' if self.server.how is plans.How.LIVE else ''
+        live = '--live-migration ' if self.how is plans.How.LIVE else ''
         first = (
             f'{CLIENT} server migrate {live}--host {shlex.quote(str(self.to))} --wait '
             f'{shlex.quote(name)}'
@@ -43,22 +48,49 @@ class Move:
 
 
 def drain(model: models.Model, host: str, rates: copying.Rates) -> list[Move]:
-    """Return the moves of all servers off a host, the largest first."""
+    """Return the moves of all servers off a host, the largest first.
+
+    Each move is decided as if those before it had ended.
+    """
     behaviour = profile.load(model.profile)
-    found = []
-    for server in model.on(host):
-        if server.how is plans.How.STAYS:
-            found.append(Move(server, None, 0.0, _why_not(server)))
-            continue
-        placing = model.move(server, [host])
-        duration = copying.seconds(behaviour, server, rates)
-        found.append(Move(server, placing.host, duration, placing.stage))
+    found: list[Move] = []
+    rest = model.on(host)
+    while rest:
+        staying = []
+        for server in rest:
+            move = _off(model, server, [host])
+            if move.to is None:
+                staying.append(move)
+                continue
+            model.trials.leave(server)
+            seconds = copying.seconds(behaviour, server, move.how, to=move.to, rates=rates)
+            found.append(dataclasses.replace(move, seconds=seconds))
+        if len(staying) == len(rest):
+            return [*found, *staying]
+        # A server may have to follow another one, which has left.
+        rest = [move.server for move in staying]
     return found
 
 
-def _why_not(server: models.Server) -> str:
-    state = states.VmState(server.vm_state)
-    return plans.HINTS.get(state, f'no server that is {state} can be moved')
+def _off(
+    model: models.Model,
+    server: departures.Server,
+    avoided: Collection[str],
+    wanted: str | None = None,
+) -> Move:
+    """Decide how and where a server goes: cold if the hosts refuse a live migration.
+
+    avoided: names of hosts; wanted: the only host
+    """
+    move = Move(server, plans.How.STAYS, None, stage=server.reason)
+    remark = server.reason
+    for how in server.ways:
+        placing = model.trials.migrate(server, how, avoided, wanted)
+        move = Move(server, how, placing.host, stage=placing.stage, remark=remark)
+        if placing.host is not None or trials.CHECKS not in placing.refused:
+            break
+        remark = f'{trials.CHECKS} refuse a live migration'
+    return move
 
 
 def rebalance(model: models.Model, most: int, rates: copying.Rates) -> list[Move]:
@@ -74,15 +106,15 @@ def rebalance(model: models.Model, most: int, rates: copying.Rates) -> list[Move
         move = _next(model, moved)
         if move is None:
             break
-        server, to = move
-        moved.add(server.uuid)
-        model.leave(server)
-        found.append(Move(server, to, copying.seconds(behaviour, server, rates)))
+        moved.add(move.server.uuid)
+        model.trials.leave(move.server)
+        seconds = copying.seconds(behaviour, move.server, move.how, to=str(move.to), rates=rates)
+        found.append(dataclasses.replace(move, seconds=seconds))
     return found
 
 
-def _next(model: models.Model, moved: set[str]) -> tuple[models.Server, str] | None:
-    """Return a server and the host that it goes to, None if no move helps."""
+def _next(model: models.Model, moved: set[str]) -> Move | None:
+    """Return a move that helps, None if there is none."""
     shares = model.memory_shares()
     order = sorted(shares, key=lambda host: (shares[host].share, host))
     for source in reversed(order[-TRIED:]):
@@ -91,18 +123,17 @@ def _next(model: models.Model, moved: set[str]) -> tuple[models.Server, str] | N
             if gap < EVEN:
                 break
             for server in _helping(model.on(source), moved, gap * shares[target].capacity):
-                if model.move(server, (), target).host == target:
-                    return server, target
+                move = _off(model, server, (), target)
+                if move.to is not None:
+                    return move
     return None
 
 
 def _helping(
-    servers: Iterable[models.Server], moved: set[str], gap_mb: float
-) -> list[models.Server]:
+    servers: Iterable[departures.Server], moved: set[str], gap_mb: float
+) -> list[departures.Server]:
     """Return the servers that narrow a gap, of which the first ones narrow it most."""
     found = [
-        each
-        for each in servers
-        if each.uuid not in moved and each.memory_mb < gap_mb and each.how is not plans.How.STAYS
+        each for each in servers if each.uuid not in moved and each.memory_mb < gap_mb and each.ways
     ]
     return sorted(found, key=lambda each: (abs(each.memory_mb - gap_mb / 2), each.uuid))

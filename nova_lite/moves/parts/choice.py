@@ -46,6 +46,20 @@ TRIES = 10
 Adapt: typing.TypeAlias = Callable[[request_spec.RequestSpec, Collection[str]], None]
 
 
+def begin_move(
+    spec: request_spec.RequestSpec, row: rows.Row, cell_uuid: str, *, ignored: Collection[str]
+) -> None:
+    """Change the stored request of a server into that of a move within its cell.
+
+    row: of the server; ignored: names of hosts to which the server must not go
+    """
+    spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
+    spec.ignore_hosts = list(ignored)
+    spec.current_host, spec.current_cell = row.host, cell_uuid
+    spec.requested_networks = neighbours.requested_networks(row.network_info)
+    spec.destination().cell = cell_uuid
+
+
 class Choice:
     """The destination of a saga.
 
@@ -137,14 +151,10 @@ class Choice:
         """
         scope, row, wanted = self.scope, self.scope.row(), self._wanted
         spec = scope.world.api_db.read(request_specs.get, scope.instance_uuid)
-        spec.force_hosts, spec.force_nodes, spec.num_instances = [], [], 1
-        spec.ignore_hosts = list(wanted.ignore_hosts or ())
-        spec.current_host, spec.current_cell = row.host, scope.cell.uuid
-        spec.requested_networks = neighbours.requested_networks(row.network_info)
+        begin_move(spec, row, scope.cell.uuid, ignored=wanted.ignore_hosts or ())
         neighbours.put_resource_requests_in(scope, spec, row)
         destination = spec.destination()
-        destination.cell, destination.host = scope.cell.uuid, wanted.host
-        destination.node = wanted.node
+        destination.host, destination.node = wanted.host, wanted.node
         scope.results[steps.GROUP] = spec.group_uuid
         self._adapt(spec, beside)
         return spec

@@ -79,15 +79,9 @@ class LiveChecks:
     def _check_server(self) -> saga.Skipped:
         scope, host = self.scope, self._source.host
         row, known = asking.read(scope, instances.get, scope.instance_uuid, hosts=[host])
-        if row.power_state not in MOVABLE:
-            raise exception.InstanceInvalidState(
-                action='os-migrateLive',
-                instance_id=row.uuid,
-                attr='power_state',
-                state=row.power_state,
-            )
+        require_running_guest(row)
         asking.require_up_or_fail(scope, host, known)
-        _require_movable_devices(row)
+        require_movable_devices(row)
         # The check has changed nothing, so it may be repeated.
         return saga.Skipped()
 
@@ -116,7 +110,7 @@ class LiveChecks:
             self.scope.compute.check_can_live_migrate_destination,
             **self._dest.columns,
             instance=instance_objects.Instance.from_row(row),
-            source=self._source_facts(node) | _mdev_types(row, node),
+            source=self._source_facts(node) | _of_mdevs(row, node),
             key=self.scope.key(CHECK_DEST),
             known=known,
         )
@@ -137,17 +131,7 @@ class LiveChecks:
         """Return the facts of the source's hypervisor from the records, in a driver's form."""
         if node is None:
             raise exception.ComputeNodeNotFound(node=self._source.node)
-        return {
-            'hypervisor_hostname': node.hypervisor_hostname,
-            'hypervisor_type': node.hypervisor_type,
-            'hypervisor_version': node.hypervisor_version,
-            'architecture': node.cpu_info.get('arch'),
-            'host_ip': node.host_ip,
-            'booted_at': 0.0,
-            'cpu_info': node.cpu_info,
-            'supported_instances': node.supported_instances,
-            'traits': [],
-        }
+        return facts_of(node)
 
     def _check_source(self) -> asking.Reply:
         row, known = self.scope.write(self._begin_source)
@@ -221,15 +205,46 @@ class LiveChecks:
         return bool(found['turn'])
 
 
-def _mdev_types(row: rows.Row, node: rows.Row | None) -> saga.Data:
+def facts_of(node: rows.Row) -> saga.Data:
+    """Return the facts of a node's hypervisor from its record, in a driver's form."""
+    return {
+        'hypervisor_hostname': node.hypervisor_hostname,
+        'hypervisor_type': node.hypervisor_type,
+        'hypervisor_version': node.hypervisor_version,
+        'architecture': node.cpu_info.get('arch'),
+        'host_ip': node.host_ip,
+        'booted_at': 0.0,
+        'cpu_info': node.cpu_info,
+        'supported_instances': node.supported_instances,
+        'traits': [],
+    }
+
+
+def _of_mdevs(row: rows.Row, node: rows.Row | None) -> saga.Data:
     """Return the types of the virtual GPUs that the server holds, for the destination."""
-    parts = ((node.numa if node else None) or {}).get('guests', {}).get(row.uuid, ())
-    held = (address for part in parts for _name, address in part.get('devices', ()))
-    found = sorted({kind for kind in map(pci.mdev_type, held) if kind})
+    found = mdev_types(row.uuid, node.numa if node else None)
     return {'mdev_types': found} if found else {}
 
 
-def _require_movable_devices(row: rows.Row) -> None:
+def mdev_types(instance_uuid: str, numa: saga.Data | None) -> list[str]:
+    """Return the types of the virtual GPUs that a server holds. numa: as its node reports it"""
+    parts = (numa or {}).get('guests', {}).get(instance_uuid, ())
+    held = (address for part in parts for _name, address in part.get('devices', ()))
+    return sorted({kind for kind in map(pci.mdev_type, held) if kind})
+
+
+def require_running_guest(row: rows.Row) -> None:
+    """Raise InstanceInvalidState for a server whose guest neither runs nor is paused."""
+    if row.power_state not in MOVABLE:
+        raise exception.InstanceInvalidState(
+            action='os-migrateLive',
+            instance_id=row.uuid,
+            attr='power_state',
+            state=row.power_state,
+        )
+
+
+def require_movable_devices(row: rows.Row) -> None:
     """Raise MigrationPreCheckError for a server with PCI devices that cannot migrate live."""
     if not guest_pci.are_live_migratable(row.flavor.get('devices') or ()):
         raise exception.MigrationPreCheckError(
