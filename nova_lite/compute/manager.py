@@ -52,7 +52,7 @@ LOG = log.getLogger(__name__)
 
 Ctxt: typing.TypeAlias = context.RequestContext
 
-START = ('the process', 'start')
+START, RENEWED = ('the process', 'start'), ('the process', 'queues')
 # The kind of work on a guest: a repeated deletion does not start the deletion again.
 DELETE = 'delete'
 
@@ -139,6 +139,14 @@ class ComputeManager:
         if not self._reported:
             yield from guest_work.insist(self._inventory.report)
         LOG.info('%s hosts are in service', len(self.site.hosts))
+
+    def queues_renewed(self) -> None:
+        """Resume work whose messages may be lost with the former queues of the hosts."""
+        self.site.jobs.run(RENEWED, self._find_lost(), here=False, kind='renewed')
+
+    def _find_lost(self) -> guest_work.Work[None]:
+        LOG.info('The queues were declared again. Searching for work without a message.')
+        yield from guest_work.insist(self._resume.run, 0)
 
     @property
     def is_coming_up(self) -> bool:

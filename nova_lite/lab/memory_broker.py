@@ -39,11 +39,12 @@ class Broker:
     consumer that ends passes on its announcements.
 
     is_cut: whether the broker has closed its connections and refuses new ones
+    starts: how often the broker has started
     """
 
     def __init__(self) -> None:
         self.lock = runtime.RLock()
-        self.is_cut = False
+        self.is_cut, self.starts = False, 1
         self._answers = runtime.Event()
         self._answers.set()
         self.state = virtual.BrokerState()
@@ -62,6 +63,17 @@ class Broker:
             for channel in {each for found in self.consumers.values() for each in found}:
                 channel.tell(LOST)
 
+    def restart(self) -> None:
+        """Close all connections, and lose the queues with their messages, as RabbitMQ does."""
+        with self.lock:
+            self.starts += 1
+            channels = {each for found in self.consumers.values() for each in found}
+            for table in (self.queues, self.routes, self.consumers):
+                table.clear()
+            self.state.clear()
+            for channel in channels:
+                channel.tell(LOST)
+
     def freeze(self) -> None:
         """Accept messages, but confirm and deliver nothing until `heal`."""
         self._answers.clear()
@@ -77,10 +89,15 @@ class Broker:
                 for _message in waiting:
                     self._announce(name)
 
-    def require_connection(self) -> None:
-        """Raise the error of a lost connection while the bus is cut."""
+    def require_connection(self, since: int | None = None) -> None:
+        """Raise the error of a lost connection while the bus is cut, or after a restart.
+
+        since: the start of the broker to which the connection belongs; None: the last one
+        """
         if self.is_cut:
             raise amqp.RecoverableConnectionError('the bus was cut by an injected fault')
+        if since is not None and since != self.starts:
+            raise amqp.RecoverableConnectionError('the bus was restarted by an injected fault')
 
     def wait_for_answer(self, timeout_s: float | None) -> None:
         """Wait while the bus is frozen. Raise Silent after the timeout."""
@@ -167,7 +184,7 @@ class Channel(virtual.Channel):
     body_encoding: typing.Any = None
 
     def __init__(self, connection: 'Transport', **kwargs: typing.Any) -> None:
-        self.broker = connection.broker
+        self.broker, self.since = connection.broker, connection.broker.starts
         self.ready: collections.deque[str] = collections.deque()
         self.events: dict[str, set[typing.Callable[..., None]]] = collections.defaultdict(set)
         super().__init__(connection, **kwargs)
@@ -187,7 +204,7 @@ class Channel(virtual.Channel):
                 name = self.ready.popleft()
             except IndexError:
                 raise runtime.Empty from None
-            if name == LOST:
+            if name == LOST or self.since != self.broker.starts:
                 raise amqp.RecoverableConnectionError('the bus has closed the connection')
             try:
                 message = self.broker.get(name)
@@ -228,7 +245,7 @@ class Channel(virtual.Channel):
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
         if not exchange:
-            return [routing_key]
+            return [routing_key] if self._has_queue(routing_key) else []
         with self.broker.lock:
             return list(self.broker.routes.get((exchange, routing_key or ''), ()))
 
@@ -240,6 +257,7 @@ class Channel(virtual.Channel):
         mandatory: bool = False,
         **kwargs: typing.Any,
     ) -> None:
+        self.broker.require_connection(self.since)
         self._inplace_augment_message(message, exchange, routing_key)
         fanout = self.state.exchanges.get(exchange, {}).get('type') == 'fanout'
         names = self._fanout_queues(exchange) if fanout else self._lookup(exchange, routing_key)

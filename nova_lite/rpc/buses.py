@@ -50,13 +50,23 @@ class Bus(typing.NamedTuple):
 
 
 class Queues(str):
-    """The name of a server, with the queues that it consumes as `names`."""
+    """The name of a server, with the queues that it consumes as `names`.
+
+    renewed: function that is called when the queues have been declared again on a new connection.
+        Messages may be lost with the former queues. It must not block
+    """
 
     names: tuple[str, ...]
+    renewed: collections.abc.Callable[[], None]
 
-    def __new__(cls, server: str, names: collections.abc.Iterable[str]) -> typing.Self:
+    def __new__(
+        cls,
+        server: str,
+        names: collections.abc.Iterable[str],
+        renewed: collections.abc.Callable[[], None] = lambda: None,
+    ) -> typing.Self:
         self = super().__new__(cls, server)
-        self.names = tuple(names)
+        self.names, self.renewed = tuple(names), renewed
         return self
 
 

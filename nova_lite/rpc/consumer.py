@@ -11,6 +11,7 @@ import typing
 import kombu
 
 from nova_lite.private_apis import messaging
+from nova_lite.rpc import buses
 
 # Number of queues that are declared, or subscribed to, before a wait for the broker. It takes a few
 # milliseconds for each queue, and a connection is closed after a missed heartbeat.
@@ -77,11 +78,13 @@ class Kind(typing.NamedTuple):
 
 
 class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not typed
-    """Consumes the topic queues `names`. options: those of oslo.messaging's Consumer"""
+    """Consumes topic queues. options: those of oslo.messaging's Consumer"""
 
-    def __init__(self, names: tuple[str, ...], **options: typing.Any) -> None:
+    def __init__(self, queues: buses.Queues, **options: typing.Any) -> None:
+        names = queues.names
         super().__init__(queue_name=names[0], routing_key=names[0], type='topic', **options)
         self._names, self._options = names, options
+        self._renewed, self._was_declared = queues.renewed, False
 
     def declare(self, conn: messaging.Connection) -> None:
         """Declare the queues on the channel that a connection has now.
@@ -93,6 +96,9 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
         self.queue = self._queues(conn, self._names, kind)
         self._declare(conn, self._names, kind)
         self._declared_on = conn.channel
+        if self._was_declared:
+            self._renewed()
+        self._was_declared = True
 
     def _queues(self, conn: messaging.Connection, names: tuple[str, ...], kind: Kind) -> Queues:
         arguments = {'x-cancel-on-ha-failover': True} if self.enable_cancel_on_failover else None
@@ -134,11 +140,11 @@ class Consumer(messaging.impl_rabbit.Consumer):  # type: ignore[misc]  # is not 
 
 
 def listen(
-    connection: messaging.Connection, exchange: str, names: tuple[str, ...], callback: typing.Any
+    connection: messaging.Connection, exchange: str, queues: buses.Queues, callback: typing.Any
 ) -> None:
-    """Make a connection consume the topic queues `names`."""
+    """Make a connection consume topic queues."""
     consumer = Consumer(
-        names,
+        queues,
         exchange_name=exchange,
         durable=connection.durable,
         exchange_auto_delete=connection.amqp_auto_delete,

@@ -73,7 +73,7 @@ class SharedListenerDriver(messaging.impl_rabbit.RabbitDriver):  # type: ignore[
         pooled = self._get_connection(messaging.common.PURPOSE_LISTEN)
         listener = messaging.amqpdriver.RpcAMQPListener(self, pooled)
         exchange = self._get_exchange(target)
-        consumer.listen(pooled, exchange, target.server.names, listener)
+        consumer.listen(pooled, exchange, target.server, listener)
         return messaging.base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def send_notification(

@@ -2,8 +2,7 @@
 
 The methods of an `Interface` subclass, and of its other bases, are signatures: a `@call` waits for
 the result, a `@cast` does not. Only the decorators have the versions: `since` is the interface
-version that added a method, `added` has the versions that added arguments later. `fenced` marks
-methods of sagas. A server does not start if its manager lacks a method or has other parameters.
+version that added a method, `added` those that added arguments. `fenced` marks methods of sagas.
 """
 
 import collections.abc
@@ -276,8 +275,8 @@ class Interface:
     ) -> typing.Any:
         """Return an oslo.messaging server that answers for `servers` with `manager`.
 
-        servers: one name or many, which share a single listener. The caller
-            starts it (`start(override_pool_size=threads)`) and stops it
+        servers: one name or many, which share a listener. The caller starts and stops it
+        manager: its `queues_renewed`, if it has one, is the `renewed` of buses.Queues
         callers: Pins of the callers, for the replies; None: no caller is older than the server
         Raise TypeError if manager and declaration differ.
         """
@@ -298,7 +297,8 @@ class Interface:
         if not bus.shares:
             targets = [oslo_messaging.Target(bus.exchange, cls.topic, server=n) for n in names]
             return plain.Servers(targets, make)
-        queues = buses.Queues(names[0], _queues(cls, names))
+        renewed = getattr(manager, 'queues_renewed', lambda: None)
+        queues = buses.Queues(names[0], _queues(cls, names), renewed)
         made = make(oslo_messaging.Target(topic=cls.topic, server=queues))
         # Our own thread pool, whose idle threads sleep.
         messaging.use_executor(made, workers.Executor)

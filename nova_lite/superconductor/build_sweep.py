@@ -33,11 +33,15 @@ class BuildSweep:
 
     def __init__(self, world: worlds.World) -> None:
         self._world, self._lease_s = world, world.conf.conductor.build_lease_s
-        self._threads = workers.Executor(THREADS)
+        self._threads, self._lock = workers.Executor(THREADS), runtime.Lock()
         self._running: list[runtime.Future[None]] = []
 
     def run(self, stopping: runtime.Event) -> None:
         """Continue builds that are due, until `stopping` (an event) is set."""
+        with self._lock:
+            self._run(stopping)
+
+    def _run(self, stopping: runtime.Event) -> None:
         seen: list[str] = []
         while len(seen) < MOST and not stopping.is_set() and self._has_room():
             batches = self._world.api_db.write(

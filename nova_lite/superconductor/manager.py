@@ -1,7 +1,7 @@
 """The super-conductor: builds and sagas over all cells.
 
 The manager delegates: `build` and the modules of sagas do the work. The sweeps find
-builds and sagas whose cast was lost.
+builds and sagas whose cast was lost, at once if the queue may be lost with it.
 Source: contributor/architecture, Sagas; reference/nova/create-server 4.
 """
 
@@ -15,8 +15,10 @@ from oslo_log import log
 
 from nova_lite import cells as deployment
 from nova_lite import context
+from nova_lite import exception
 from nova_lite import runtime
 from nova_lite import saga
+from nova_lite.db.api import build_requests
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import discovery
@@ -40,8 +42,9 @@ from nova_lite.superconductor.audits import port_changes
 LOG = log.getLogger(__name__)
 
 BINARY, TOPIC = 'nova-conductor', 'conductor'
-
-
+# Seconds that builds in progress have to end, before their messages count as lost with the queue;
+# and between two attempts to find such builds.
+GRACE_S, RETRY_S = 2.0, 1.0
 # Seconds between two runs of each periodic task.
 Periodic: typing.TypeAlias = tuple[float, Callable[[], None]]
 
@@ -89,6 +92,24 @@ class SuperConductor:
     def run_saga(self, ctxt: context.RequestContext, saga_uuid: str) -> None:
         """Run a saga that was just stored or woken."""
         self.engine.submit(saga_uuid)
+
+    def queues_renewed(self) -> None:
+        """Search for builds and sagas whose messages may be lost with the former queue."""
+        runtime.spawn(self._find_lost, name='lost-messages')
+
+    def _find_lost(self) -> None:
+        LOG.info('The queue was declared again. Searching for builds and sagas without a message.')
+        with context.admin().bound():
+            while not self._stopping.is_set():
+                try:
+                    self.world.api_db.write(build_requests.hurry, GRACE_S)
+                    self.sweep_sagas()
+                    runtime.wait(self._stopping, GRACE_S)
+                    self.sweep_builds()
+                    return
+                except exception.Unavailable as error:
+                    LOG.warning('Cannot search for them: %s. Retrying in %s s.', error, RETRY_S)
+                runtime.wait(self._stopping, RETRY_S)
 
     def cache_images(
         self, ctxt: context.RequestContext, aggregate_id: int, image_ids: Sequence[str]

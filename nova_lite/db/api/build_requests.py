@@ -32,6 +32,7 @@ _FAILED = {'failures': TABLE.c.failures + 1}
 # The argument of builds that have waited for hosts: {why: since when, in seconds since 1970}.
 _WAITS = 'waits_for_hosts'
 _IS_DUE = database_clock.is_over(TABLE.c.lease_until, retries.LONGEST_LEASE_S)
+_IS_LONGER = TABLE.c.lease_until > database_clock.after('lease_s')
 _IS_OLD = TABLE.c.withdrawn_at <= database_clock.after('age')
 _FIRST = (TABLE.c.lease_until, TABLE.c.id)
 _DUE_BATCHES = (
@@ -263,6 +264,12 @@ def wait(connection: sa.Connection, epoch_of: Mapping[str, int], why: str, now: 
         values = {'arguments': {**row.arguments, _WAITS: {why: now, **since}}}
         rows.change(connection, TABLE, values, id=row.id, epoch=row.epoch)
     return min(waits)
+
+
+def hurry(connection: sa.Connection, in_s: float) -> None:
+    """End the leases of all builds in `in_s` seconds at the latest."""
+    lease: dict[str, typing.Any] = {'computed': _LEASE, 'given': {'lease_s': in_s}}
+    rows.change(connection, TABLE, {}, _IS_LONGER, **lease, withdrawn=False)
 
 
 def expire(connection: sa.Connection, epoch_of: Mapping[str, int], in_s: float = 0) -> None:

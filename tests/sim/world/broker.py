@@ -73,8 +73,9 @@ class Broker(memory_broker.Broker):
         for channel in channels:
             channel.tell(CLOSED)
 
-    def require_connection(self):
+    def require_connection(self, since=None):
         """Raise an error of the library if the process may not use the bus at this time."""
+        super().require_connection(since)
         now = kernel.current()
         if now.time() < self._refused_until.get(now.here, 0):
             raise _lost('refused')

@@ -99,6 +99,15 @@ class TestManager(testtools.TestCase):
         self.assertEqual(2, len(self.cell.db.read(compute_nodes.every)))
         self.assertTrue(self.cell.compute.stop())
 
+    def test_work_whose_message_was_lost_with_its_queue(self):
+        stopped, deleted = self.cell.boot(), self.cell.boot()
+        self.cell.ask(stopped, 'stop', 'powering-off')
+        self.cell.ask(deleted, 'delete', 'deleting')
+        self.cell.compute.queues_renewed()
+        self.assertTrue(self.cell.compute.site.jobs.wait_quiet(10))
+        self.assertEqual(('stopped', None, 'host-1'), self.cell.state(stopped))
+        self.assertTrue(self.cell.row(deleted).deleted)
+
     def test_host_without_power_is_silent(self):
         hostpower.power_off(self.cell.guests_path, 'host-2')
         self.cell.compute.beat()

@@ -5,6 +5,7 @@ import types
 import amqp
 import testtools
 
+from nova_lite.rpc import buses
 from nova_lite.rpc import consumer
 
 NAMES = tuple(f'host-{number}' for number in range(1000))
@@ -60,23 +61,47 @@ class Channel:
             raise refused
 
 
+def _consumer(*, durable=False, renewed=lambda: None):
+    return consumer.Consumer(
+        buses.Queues(NAMES[0], NAMES, renewed),
+        exchange_name='nova',
+        durable=durable,
+        exchange_auto_delete=False,
+        queue_auto_delete=False,
+        callback=None,
+    )
+
+
+def _connection(channel):
+    return types.SimpleNamespace(
+        channel=channel,
+        connection=types.SimpleNamespace(channel_errors=(amqp.ChannelError,)),
+        connection_id='one',
+    )
+
+
+class RenewedTest(testtools.TestCase):
+    def test_who_consumes_hears_of_each_further_declaration_when_it_is_done(self):
+        heard, channels = [], [Channel(), Channel(), Channel()]
+        made = _consumer(renewed=lambda: heard.append([len(each.declared) for each in channels]))
+        for channel in channels:
+            made.declare(_connection(channel))
+        every = len(NAMES)
+        self.assertEqual([[every, every, 0], [every, every, every]], heard)
+
+    def test_a_declaration_that_the_broker_refuses_is_none(self):
+        heard = []
+        made = _consumer(renewed=lambda: heard.append(True))
+        made.declare(_connection(Channel()))
+        refusing = Channel(durable={NAMES[0]: True})
+        self.assertRaises(amqp.PreconditionFailed, made.declare, _connection(refusing))
+        self.assertEqual([], heard)
+
+
 class RefusedTest(testtools.TestCase):
     def declare(self, channel, *, durable=False):
         """Declare all queues on a channel."""
-        connection = types.SimpleNamespace(
-            channel=channel,
-            connection=types.SimpleNamespace(channel_errors=(amqp.ChannelError,)),
-            connection_id='one',
-        )
-        made = consumer.Consumer(
-            NAMES,
-            exchange_name='nova',
-            durable=durable,
-            exchange_auto_delete=False,
-            queue_auto_delete=False,
-            callback=None,
-        )
-        made.declare(connection)
+        _consumer(durable=durable).declare(_connection(channel))
 
     def test_none(self):
         channel = Channel()
