@@ -41,7 +41,11 @@ def parsed(argv):
     # Some versions of Python look for the empty list among the choices.
     made.add_argument('names', nargs='*', choices=[*names, []], metavar='name')
     made.add_argument(
-        '--seeds', default=SEEDS, metavar='A-B,C', help='where to search; default: %(default)s'
+        '--seeds',
+        default=SEEDS,
+        type=_seeds,
+        metavar='A-B,C',
+        help='where to search; default: %(default)s',
     )
     made.add_argument('--limit', type=float, default=600, help='seconds for each defect')
     args = made.parse_args(argv)
@@ -49,13 +53,24 @@ def parsed(argv):
     return args
 
 
+def _seeds(text):
+    """Return a text that stands for seeds. Raise ValueError."""
+    histories.seeds_of(text)
+    return text
+
+
 def _search(defect, args):
     """Print where a defect is found first; whether it is."""
     began = runtime.monotonic()
+    found = seeds_of(defect, histories.seeds_of(args.seeds))
+    if not found:
+        print(
+            f'{defect.name}: not searched: none of the seeds {args.seeds} may show it', flush=True
+        )
+        return False
     with tempfile.TemporaryDirectory() as root:
         _copy(defect, root)
-        seeds = ','.join(map(str, seeds_of(defect, histories.seeds_of(args.seeds))))
-        command = ['-u', '-m', 'tests.sim', '--seeds', seeds]
+        command = ['-u', '-m', 'tests.sim', '--seeds', ','.join(map(str, found))]
         text = _run([*command, '--first'], root, args.limit)
     seconds = runtime.monotonic() - began
     failure = re.search(r'seed (\d+) FAILED: (.*)', text)

@@ -50,6 +50,18 @@ class DefectsTestCase(testtools.TestCase):
         copied = {path.removeprefix('tests/') for path in search.COPIED}
         self.assertEqual(set(), found - copied)
 
+    def test_seeds_that_cannot_show_a_defect_are_not_searched(self):
+        """A search says so, and has found nothing."""
+        defect = table.DEFECTS[0]
+        other = next(seed for seed in range(1, 100) if themes.of_seed(seed) != defect.theme)
+        printed = self.useFixture(fixtures.StringStream('stdout')).stream
+        self.useFixture(fixtures.MonkeyPatch('sys.stdout', printed))
+        self.assertEqual(1, search.main([defect.name, '--seeds', str(other)]))
+        printed.seek(0)
+        self.assertEqual(
+            f'{defect.name}: not searched: none of the seeds {other} may show it\n', printed.read()
+        )
+
     def test_histories_may_show_each(self):
         """Each theme has seeds among those of a search, and so has what a defect needs."""
         seeds = range(themes.FIRST_SHARED, themes.FIRST_SHARED + 1500)
