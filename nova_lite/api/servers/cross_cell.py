@@ -43,7 +43,8 @@ def is_allowed(req: request.Request, server: server_access.Server) -> bool:
                 cell.name,
             )
             return False
-    if req.app.network.has_resource_request(req.ctxt, server.uuid):
+    # The network service is not asked about a server whose record has no ports.
+    if server.row.network_info and req.app.network.has_resource_request(req.ctxt, server.uuid):
         LOG.info('Server %s stays in its cell: one of its ports requests resources', server.uuid)
         return False
     return True

@@ -4,6 +4,11 @@ The scheduler decides later: the migration and the record of actions have its re
 Source: reference/nova/moves 2.2.
 """
 
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import functools
+
 from nova_lite import exception
 from nova_lite.api import operation
 from nova_lite.api import quota
@@ -62,30 +67,47 @@ def resize(req: request.Request, server: server_access.Server) -> None:
         raise exception.Invalid('Feature not supported with instances that have accelerators.')
     spec = req.app.api_db.read(request_specs.stored, [server.uuid]).get(server.uuid, {})
     _check_flavor(row, flavor, spec)
-    # The quota is decided when the saga is recorded; this check keeps the order of nova.
+    # The quota is decided when the saga is recorded.
     rules_of_owner = quota.rules(req, row.project_id)
     size = rules_of_owner.size_of(create_flavor.as_dict(flavor), row.image_properties or {})
-    req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)
-    wanted = create_flavor.with_devices(req, flavor, row.flavor)
-    boots_from_volume = bool(spec.get('is_bfv'))
-    image = spec.get('image') or None
-    guest = create_flavor.check(req, wanted, image, boots_from_volume=boots_from_volume)
-    # The host of the former size keeps its resources until the resize is confirmed.
-    rules_of_owner.admit(wanted, guest, wanted=1, boots_from_volume=boots_from_volume)
-    create_flavor.require_kept_tpm(row.flavor, wanted, image)
-    moves.begin(
-        req,
-        server,
-        kind=cross_cell.kind('resize', cross_cell.is_allowed(req, server)),
-        guard=transitions.RESIZE,
-        action='resize',
-        changes=changes,
-        flavor=wanted,
-        arguments={
-            'flavor': wanted,
-            'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],
-        },
-    )
+    with _quota_first(
+        req, functools.partial(quota.admit_growth, by=rules_of_owner, size=size), row
+    ):
+        wanted = create_flavor.with_devices(req, flavor, row.flavor)
+        boots_from_volume = bool(spec.get('is_bfv'))
+        image = spec.get('image') or None
+        guest = create_flavor.check(req, wanted, image, boots_from_volume=boots_from_volume)
+        # The host of the former size keeps its resources until the resize is confirmed.
+        rules_of_owner.admit(wanted, guest, wanted=1, boots_from_volume=boots_from_volume)
+        create_flavor.require_kept_tpm(row.flavor, wanted, image)
+        moves.begin(
+            req,
+            server,
+            kind=cross_cell.kind('resize', cross_cell.is_allowed(req, server)),
+            guard=transitions.RESIZE,
+            action='resize',
+            changes=changes,
+            flavor=wanted,
+            arguments={
+                'flavor': wanted,
+                'ignore_hosts': [] if req.conf.allow_resize_to_same_host else [row.host],
+            },
+        )
+
+
+@contextlib.contextmanager
+def _quota_first(req: request.Request, admit: Callable[..., None], row: rows.Row) -> Iterator[None]:
+    """Raise OverQuota in place of a refusal that nova checks later.
+
+    admit: as quota.admit_growth, without the server
+    """
+    try:
+        yield
+    except exception.OverQuota:
+        raise
+    except exception.NovaLiteError:
+        req.app.api_db.read(admit, server=row)
+        raise
 
 
 def _check_flavor(row: rows.Row, flavor: rows.Row, spec: session.Json) -> None:

@@ -69,6 +69,13 @@ class TestResizeQuota(Case):
         self.assertIsNone(self.api.api_db.read(sagas.find_active, self.servers[1]))
         self.assertIsNone(self.api.row(self.servers[1]).task_state)
 
+    def test_the_quota_is_named_before_what_nova_checks_later(self):
+        bad = {**BIG, 'flavorid': '44', 'name': 'bad', 'extra_specs': {'hw:cpu_policy': 'wrong'}}
+        self.api.api_db.write(flavors.create, bad)
+        self.resize(self.servers[0], code=400, flavor=bad)
+        self.limit(cores=5)
+        self.resize(self.servers[0], code=403, flavor=bad)
+
     def test_room_is_given_back(self):
         self.limit(cores=8)
         self.resize(self.servers[0])
