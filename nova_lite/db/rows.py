@@ -18,6 +18,7 @@ from oslo_db import exception as db_exception
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import known
 from nova_lite.dialects import execute
 from nova_lite.dialects import shapes
 from nova_lite.dialects import writing
@@ -172,6 +173,7 @@ def change(
         table, _shape(where), tuple(values), computed=expressions, conditions=conditions
     )
     parameters = {**_parameters(where), **shapes.new_values(values), **(given or {})}
+    known.forget(connection, table)
     return execute.change(connection, statement, parameters)
 
 
@@ -196,6 +198,7 @@ def swap(
         found = [value for value in allowed if value is not None]
         if found:
             parameters[f'expect_{name}'] = found if len(allowed) > 1 else found[0]
+    known.forget(connection, table)
     if execute.change(connection, statement, parameters) != 1:
         row = find(connection, table, **key)
         raise exception.StateChanged(
@@ -224,6 +227,7 @@ def delete(
 ) -> int:
     """Delete the rows that meet the conditions. Return their number."""
     statement = _deleting(table, _shape(where), conditions)
+    known.forget(connection, table)
     return execute.change(connection, statement, {**_parameters(where), **(given or {})})
 
 

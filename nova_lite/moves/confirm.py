@@ -112,6 +112,8 @@ class ConfirmResize(move.Move[resized.Ends]):
 
     def unbind(self) -> saga.Skipped | None:
         """Delete the bindings of the ports to the source, unless the server is there or gone."""
+        if not self.scope.has_ports():
+            return saga.Skipped()
         row, host = self.scope.find(), self.source.host
         if row is None or row.deleted or row.host == host or not row.network_info:
             return saga.Skipped()

@@ -74,6 +74,7 @@ class Scope:
         self.uuid, self.instance_uuid = of.uuid, of.instance_uuid
         self.migration_uuid = asked.migration_uuid or of.uuid
         self.tasks = tasks
+        self._seen: dict[str, server_cell.Seen] = {}
 
     # ---- the saga ----
 
@@ -139,7 +140,7 @@ class Scope:
 
     def side(self, cell: cells.Cell) -> server_cell.ServerCell:
         """Return the ServerCell of a cell with a record of the server."""
-        return server_cell.ServerCell(self.world, self.ctxt, self.instance_uuid, cell)
+        return server_cell.ServerCell(self.world, self.ctxt, self.instance_uuid, cell, self._seen)
 
     @property
     def compute(self) -> compute_rpc.ComputeAPI:
@@ -159,6 +160,18 @@ class Scope:
     def row(self) -> rows.Row:
         """Return the server's row. Raise InstanceNotFound."""
         return self.read(instances.get, self.instance_uuid)
+
+    def latest(self) -> rows.Row:
+        """Return the server's row as `ServerCell.latest`. Raise InstanceNotFound."""
+        row = self.here.latest()
+        if row is None or row.deleted or row.hidden:
+            raise exception.InstanceNotFound(instance_id=self.instance_uuid)
+        return row
+
+    def has_ports(self) -> bool:
+        """Return whether the server has ports. None are added while it moves."""
+        row = self.present.latest()
+        return row is not None and bool(row.network_info)
 
     @property
     def present(self) -> server_cell.ServerCell:

@@ -5,6 +5,8 @@ switch of the mapping. Source: reference/nova/cross-cell-resize 4 to 7.
 """
 
 from collections.abc import Callable
+from collections.abc import Mapping
+import types
 import typing
 
 import sqlalchemy as sa
@@ -13,6 +15,7 @@ from nova_lite import cells
 from nova_lite import context
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import known
 from nova_lite.db import rows
 from nova_lite.db import transactions
 from nova_lite.db.api import aggregates
@@ -35,17 +38,34 @@ P = typing.ParamSpec('P')
 T = typing.TypeVar('T')
 
 
+class Seen(typing.NamedTuple):
+    """The records of a cell that a run of a saga knows without reading them again.
+
+    row: the server as the last transaction of the run has left it, if it has read it
+    rows: see `known.carried`
+    """
+
+    row: rows.Row | None = None
+    rows: Mapping[typing.Any, typing.Any] = types.MappingProxyType({})
+
+
 class ServerCell:
     """A cell with a record of a saga's server, for the steps of the saga.
 
     ctxt: context of the saga; uuid: uuid of the server
+    seen: {uuid of a cell: what this run of the saga knows of its records}, which it fills
     """
 
     def __init__(
-        self, world: worlds.World, ctxt: context.RequestContext, uuid: str, cell: cells.Cell
+        self,
+        world: worlds.World,
+        ctxt: context.RequestContext,
+        uuid: str,
+        cell: cells.Cell,
+        seen: dict[str, Seen],
     ) -> None:
         self._world, self._ctxt, self._uuid = world, ctxt, uuid
-        self.cell = cell
+        self.cell, self._seen = cell, seen
 
     @property
     def compute(self) -> compute_rpc.ComputeAPI:
@@ -58,22 +78,39 @@ class ServerCell:
 
     def write(self, function: transactions.Function[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction of the cell, which is refused if the epoch of the saga is old."""
-        return self.cell.db.write(self._fenced, function, *args, **kwargs)
+        seen = self._seen.pop(self.cell.uuid, Seen())
+        result, self._seen[self.cell.uuid] = self.cell.db.write(
+            self._fenced, seen, function, *args, **kwargs
+        )
+        return result
 
     def _fenced(
         self,
         connection: sa.Connection,
+        seen: Seen,
         function: transactions.Function[P, T],
         /,
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> T:
-        fence.check(connection, self._ctxt)
-        return function(connection, *args, **kwargs)
+    ) -> tuple[T, Seen]:
+        """Return the result of a function, and what is known of the records after it."""
+        known.of(connection).update(seen.rows)
+        fence.check_with_server(connection, self._ctxt, self._uuid)
+        result = function(connection, *args, **kwargs)
+        left = instances.kept(connection, [self._uuid]).get(self._uuid)
+        return result, Seen(left, known.carried(connection))
 
     def find(self) -> rows.Row | None:
         """Return the cell's record of the server, hidden or not, or None."""
         return self.read(instances.find, self._uuid)
+
+    def latest(self) -> rows.Row | None:
+        """Return the record as the last transaction of this run has left it, or as `find`.
+
+        For questions whose answer only the saga changes, while the server has its task.
+        """
+        left = self._seen.get(self.cell.uuid, Seen()).row
+        return self.find() if left is None else left
 
     def get(self) -> rows.Row:
         """Return the cell's record of the server. Raise InstanceNotFound, also if it is deleted."""

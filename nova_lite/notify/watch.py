@@ -136,14 +136,19 @@ class Watcher:
         """Return the records of servers, read with one statement for each table."""
         if not uuids:
             return _Records({}, None, None, {})
-        more = (children.HAS_TAGS,) if tags else ()
-        found = rows.every(connection, instances.TABLE, more=more, uuid=uuids)
-        tagged = [row.uuid for row in found if row.has_tags] if tags else []
+        found = instances.kept(connection, uuids)
+        tagged = list(found)
+        missing = [uuid for uuid in uuids if uuid not in found]
+        if missing:
+            more = (children.HAS_TAGS,) if tags else ()
+            read = rows.every(connection, instances.TABLE, more=more, uuid=missing)
+            found |= {row.uuid: row for row in read}
+            tagged += [row.uuid for row in read if tags and row.has_tags]
         return _Records(
-            {row.uuid: row for row in found if not row.hidden},
+            {uuid: row for uuid, row in found.items() if not row.hidden},
             children.block_devices(connection, uuids) if self._devices else None,
             shares.of(connection, uuids) if self._shares else None,
-            children.tags(connection, tagged) if tagged else {},
+            children.tags(connection, tagged) if tags and tagged else {},
         )
 
 
@@ -179,7 +184,7 @@ def _server(
         devices=None if records.devices is None else records.devices.get(uuid, []),
         shares=None if records.shares is None else records.shares.get(uuid, []),
         tags=records.tags.get(uuid, []),
-        migration=migrations.find_newest(connection, uuid) if moves else None,
+        migration=migrations.newest_ends(connection, uuid) if moves else None,
         asked=asked,
         request_id=request_id or (None if asked is None else asked.request_id),
     )

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from nova_lite import exception
 from nova_lite.db import rows
 from nova_lite.db.api import models
-from nova_lite.dialects import writing
 from nova_lite.objects import request_spec
 
 TABLE = models.RequestSpec.__table__
@@ -26,7 +25,6 @@ OF_BUILD_REQUEST = (
     .scalar_subquery()
     .label('spec')
 )
-LOCK = writing.locking(sa.select(TABLE.c.id).where(TABLE.c.instance_uuid == sa.bindparam('uuid')))
 
 
 def create(connection: sa.Connection, specs: Iterable[request_spec.RequestSpec]) -> None:
@@ -57,8 +55,10 @@ def change(connection: sa.Connection, uuid: str, /, **fields: typing.Any) -> Non
 
     All fields are in one column, so a concurrent change of other fields waits.
     """
-    connection.execute(LOCK, {'uuid': uuid})
-    spec = get(connection, uuid)
+    row = rows.lock(connection, TABLE, instance_uuid=uuid)
+    if row is None:
+        raise exception.RequestSpecNotFound(uuid=uuid)
+    spec = request_spec.RequestSpec.restore(row.spec)
     for name, value in fields.items():
         setattr(spec, name, value)
     rows.change(connection, TABLE, {'spec': spec.stored()}, instance_uuid=uuid)

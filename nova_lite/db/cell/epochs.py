@@ -34,14 +34,20 @@ def hold(connection: sa.Connection, saga: str, epoch: int) -> None:
 
     saga: uuid of the saga, or of the server for its build. Raises StaleEpoch.
     """
-    known: typing.Any = _lock(connection, saga)
+    # The request that begins a saga is nearly always the first to name it here.
+    known: typing.Any = None if epoch == 0 else _lock(connection, saga)
     if known is None and _first(connection, saga, epoch):
         return
     if known is None:
         known = _lock(connection, saga)
-    if known > epoch:
-        raise exception.StaleEpoch(saga=saga, seen=known, epoch=epoch)
-    if known < epoch:
+    admit(connection, saga, epoch, newest=known)
+
+
+def admit(connection: sa.Connection, saga: str, epoch: int, *, newest: int) -> None:
+    """Check an epoch against the newest one, whose row is locked. Raises StaleEpoch."""
+    if newest > epoch:
+        raise exception.StaleEpoch(saga=saga, seen=newest, epoch=epoch)
+    if newest < epoch:
         values = {'epoch': epoch, 'seen_at': runtime.naive_now()}
         rows.change(connection, TABLE, values, saga_uuid=saga)
 

@@ -1,6 +1,7 @@
 """Servers of a cell."""
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
 import typing
@@ -48,17 +49,6 @@ GOES = sa.or_(
     TABLE.c.deleted_at.is_not(None),
     sa.func.coalesce(TABLE.c.task_state, '') == str(states.TaskState.DELETING),
 )
-_CHANGED_UNTIL = (
-    sa.select(TABLE.c.id, TABLE.c.uuid, sa.not_(GOES).label('stays'))
-    .where(
-        TABLE.c.hidden.is_(False),
-        changed_at <= sa.bindparam('until'),
-        TABLE.c.id > sa.bindparam('after_id'),
-    )
-    .order_by(TABLE.c.id)
-    .limit(1000)
-)
-_CHANGED_BETWEEN = _CHANGED_UNTIL.where(changed_at > sa.bindparam('since'))
 _ACTIONS, _EVENTS = models.InstanceAction.__table__, models.InstanceActionEvent.__table__
 _EVENTS_OF = _EVENTS.c.action_id.in_(
     sa.select(_ACTIONS.c.id).where(_ACTIONS.c.instance_uuid == sa.bindparam('of_server'))
@@ -119,7 +109,31 @@ def lock(connection: sa.Connection, uuid: str) -> rows.Row:
 
 def held(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return a server's row, visible or hidden, locked; None if the server does not exist."""
-    return rows.lock(connection, TABLE, uuid=uuid, deleted=False)
+    row = _locked(connection, uuid)
+    return None if row is None or row.deleted else row
+
+
+def _locked(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return a server's row in any state, locked. A transaction reads it once."""
+    seen = known.locked(connection, TABLE)
+    if uuid not in seen:
+        row = rows.lock(connection, TABLE, uuid=uuid)
+        if row is None:
+            return None
+        seen[uuid] = row
+    found: rows.Row = seen[uuid]
+    return found
+
+
+def keep(connection: sa.Connection, columns: Mapping[str, typing.Any]) -> None:
+    """Keep the columns of a server, which this transaction has locked, for its readers."""
+    known.locked(connection, TABLE)[columns['uuid']] = known.Kept(columns)
+
+
+def kept(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
+    """Return {uuid: row} of the servers whose rows this transaction has locked and read."""
+    seen = known.locked(connection, TABLE)
+    return {uuid: seen[uuid] for uuid in uuids if uuid in seen}
 
 
 def held_each(connection: sa.Connection, uuids: Iterable[str]) -> dict[str, rows.Row]:
@@ -150,7 +164,8 @@ def require_host(row: rows.Row, *hosts: str | None) -> None:
 
 def find(connection: sa.Connection, uuid: str) -> rows.Row | None:
     """Return a server in any state, even deleted or hidden; None if it does not exist."""
-    return rows.find(connection, TABLE, uuid=uuid)
+    seen: rows.Row | None = known.locked(connection, TABLE).get(uuid)
+    return seen or rows.find(connection, TABLE, uuid=uuid)
 
 
 def of(connection: sa.Connection, uuids: Iterable[str]) -> Sequence[rows.Row]:
@@ -258,6 +273,9 @@ def _expected(
 
 
 def _former(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    # A notification needs the other columns as well.
+    if notes.is_kept(connection) or kept(connection, [uuid]):
+        return _locked(connection, uuid)
     return execute.first(connection, FORMER, {'uuid': uuid})
 
 
@@ -273,7 +291,12 @@ def _swap(
         # A server whose deletion has failed counts again, and is not reclaimed.
         values = {**values, 'deleted_at': None}
     _note_change(connection, uuid, values, former)
+    seen: rows.Row | None = known.locked(connection, TABLE).get(uuid)
+    if seen is not None:
+        values = {'updated_at': runtime.naive_now(), **values}
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Instance')
+    if seen is not None:
+        keep(connection, {**seen._mapping, **values})
 
 
 def _note_change(
@@ -324,23 +347,6 @@ def mark_deleted(connection: sa.Connection, /, *uuids: str, **more: typing.Any) 
         **more,
     }
     rows.change(connection, TABLE, values, uuid=uuids, deleted=False)
-
-
-def changed_between(
-    connection: sa.Connection,
-    since: datetime.datetime | None,
-    until: datetime.datetime,
-    *,
-    after_id: int = 0,
-) -> Sequence[rows.Row]:
-    """Return (id, uuid, whether it stays) of 1,000 servers that last changed in a time range.
-
-    since: None: no lower limit; until: included
-    """
-    parameters = {'until': until, 'after_id': after_id}
-    if since is None:
-        return execute.every(connection, _CHANGED_UNTIL, parameters)
-    return execute.every(connection, _CHANGED_BETWEEN, {**parameters, 'since': since})
 
 
 def purge(connection: sa.Connection, uuid: str) -> None:

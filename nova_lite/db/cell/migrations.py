@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from nova_lite import exception
 from nova_lite import states
+from nova_lite.db import known
 from nova_lite.db import rows
 from nova_lite.db.cell import models
 from nova_lite.dialects import execute
@@ -29,8 +30,10 @@ UNDONE = [
 OVER = [str(status) for status in states.MIGRATION_OVER]
 STAYED = [str(states.MigrationStatus.CONFIRMED), str(states.MigrationStatus.COMPLETED)]
 _OPEN = TABLE.c.status.not_in(OVER)
-_NEWEST = (
-    sa.select(TABLE)
+# The key of rows of `newest_ends` begins with this.
+_ENDS = 'newest migration'
+_NEWEST_ENDS = (
+    sa.select(TABLE.c.source_compute, TABLE.c.cross_cell_move)
     .where(TABLE.c.instance_uuid == sa.bindparam('uuid'))
     .order_by(TABLE.c.id.desc())
     .limit(1)
@@ -50,6 +53,7 @@ _HOLDING = sa.or_(
 
 def create(connection: sa.Connection, values: rows.Values) -> int:
     """Add a migration. Return its id."""
+    _forget_ends(connection)
     return rows.insert_returning_id(connection, TABLE, values)
 
 
@@ -77,6 +81,8 @@ def update(
     expect_status: Iterable[str] | None = None,
 ) -> None:
     """Change columns. Raise StateChanged if the status is not in `expect_status` (None: any)."""
+    if 'cross_cell_move' in values:
+        _forget_ends(connection)
     expected = {} if expect_status is None else {'status': tuple(expect_status)}
     rows.swap(connection, TABLE, {'uuid': uuid}, values, expected=expected, what='Migration')
 
@@ -96,9 +102,24 @@ def of_instance(
     return rows.every(connection, TABLE, order_by=TABLE.c.id, **where)
 
 
-def find_newest(connection: sa.Connection, uuid: str) -> rows.Row | None:
-    """Return the newest migration of a server, or None."""
-    return execute.first(connection, _NEWEST, {'uuid': uuid})
+def newest_ends(connection: sa.Connection, uuid: str) -> rows.Row | None:
+    """Return source_compute and cross_cell_move of the newest migration of a server, or None.
+
+    Only `create` and `update` change these. A transaction reads them once.
+    """
+    seen, key = known.of(connection), (_ENDS, uuid)
+    found: rows.Row | None = seen.get(key)
+    if found is None:
+        found = execute.first(connection, _NEWEST_ENDS, {'uuid': uuid})
+        if found is not None:
+            seen[key] = found
+    return found
+
+
+def _forget_ends(connection: sa.Connection) -> None:
+    seen = known.of(connection)
+    for key in [key for key in seen if isinstance(key, tuple) and key[0] == _ENDS]:
+        del seen[key]
 
 
 def left_behind(connection: sa.Connection, uuid: str) -> list[rows.Row]:

@@ -154,6 +154,10 @@ def has_begun(
     connection: sa.Connection, ctxt: context.RequestContext, uuid: str, order: Order
 ) -> bool:
     """Return whether the transaction was made for the request of `ctxt`."""
+    newest = actions.asked(connection, uuid, ctxt.request_id)
+    if newest is None or newest.action == order.action:
+        return newest is not None
+    # The deletion of a resized server confirms the resize first, in the same request.
     return actions.find(connection, uuid, ctxt.request_id, order.action) is not None
 
 

@@ -76,12 +76,10 @@ class Arrival:
     def claim(self) -> None:
         """Claim resources on the destination, and connect the volumes there."""
         scope, dest = self.scope, self._dest
-        (row, devices), known = dest.cell.read(
-            asking.with_services,
-            server_cell.server_and_devices,
-            scope.instance_uuid,
-            hosts=[dest.host],
+        devices, known = dest.cell.read(
+            asking.with_services, server_cell.devices, scope.instance_uuid, hosts=[dest.host]
         )
+        row = scope.require_row(dest.cell.latest())
         asking.require_up_or_retry(scope, dest.host, known=known)
         self._volumes.call(
             lambda arriving: dest.compute.prep_resize(

@@ -149,7 +149,7 @@ class Choice:
 
         beside: as of `held_beside` of the allocation
         """
-        scope, row, wanted = self.scope, self.scope.row(), self._wanted
+        scope, row, wanted = self.scope, self.scope.latest(), self._wanted
         spec = scope.world.api_db.read(request_specs.get, scope.instance_uuid)
         begin_move(spec, row, scope.cell.uuid, ignored=wanted.ignore_hosts or ())
         neighbours.put_resource_requests_in(scope, spec, row)

@@ -39,8 +39,10 @@ class Ports:
         )
 
     def _bind(self) -> saga.Skipped | None:
+        if self._route.stays or not self.scope.has_ports():
+            return saga.Skipped()
         info = self.scope.read(network_info.of, self.scope.instance_uuid)
-        if self._route.stays or not info:
+        if not info:
             return saga.Skipped()
         neighbours.bind(self.scope, info, self._route.dest.host)
         return None
@@ -85,8 +87,11 @@ class Ports:
 
     def _activate(self, host: str) -> session.Jsons | saga.Skipped:
         """Activate the bindings to a host, unless the server is gone."""
-        scope, row = self.scope, self.scope.find_present()
-        if self._route.stays or row is None or not row.network_info:
+        scope = self.scope
+        if self._route.stays or not scope.has_ports():
+            return saga.Skipped()
+        row = scope.find_present()
+        if row is None or not row.network_info:
             return saga.Skipped()
         return neighbours.activate(scope, row.network_info, host)
 

@@ -1,10 +1,12 @@
 """The stored request of a server, from which later moves and the scheduler start."""
 
 from collections.abc import Callable
+import contextlib
 import typing
 
 import sqlalchemy as sa
 
+from nova_lite import exception
 from nova_lite import saga
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import request_specs
@@ -45,9 +47,8 @@ class StoredRequest:
 
     def _change(self, connection: sa.Connection, values: dict[str, typing.Any]) -> None:
         sagas.hold(connection, self.scope.ctxt)
-        uuid = self.scope.instance_uuid
-        if request_specs.stored(connection, [uuid]):
-            request_specs.change(connection, uuid, **values)
+        with contextlib.suppress(exception.RequestSpecNotFound):
+            request_specs.change(connection, self.scope.instance_uuid, **values)
 
     def _save_flavor(self, connection: sa.Connection, flavor: saga.Data) -> None:
         self._change(connection, {'flavor': flavor_objects.Flavor(**flavor)})

@@ -21,6 +21,7 @@ from nova_lite.db import rows
 from nova_lite.db.api import build_requests
 from nova_lite.db.api import instance_mappings
 from nova_lite.db.api import sagas
+from nova_lite.db.cell import changed_instances
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import services
 from nova_lite.lifecycle import disposal
@@ -104,7 +105,7 @@ class Disposals:
         """
         until = runtime.naive_now() - datetime.timedelta(seconds=self._options.audit_idle_s)
         since, last = self._seen.get(cell.uuid), 0
-        while found := cell.db.read(instances.changed_between, since, until, after_id=last):
+        while found := cell.db.read(changed_instances.between, since, until, after_id=last):
             last = found[-1].id
             for stays in (False, True):
                 uuids = [row.uuid for row in found if bool(row.stays) is stays]

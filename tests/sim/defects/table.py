@@ -207,7 +207,10 @@ DEFECTS = (
         'cells-obey-former-owners',
         'cells make late changes of a super-conductor from which a saga was taken over',
         'crossing',
-        (('db/cell/fence.py', 'if ctxt.saga is not None:', 'if False:'),),
+        (
+            ('db/cell/fence.py', 'if ctxt.saga is not None:', 'if False:'),
+            ('db/cell/fence.py', 'if ctxt.saga is None or ctxt.epoch is None:', 'if True:'),
+        ),
     ),
     Defect(
         'late-begin-not-fenced',
