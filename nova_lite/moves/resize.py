@@ -130,9 +130,7 @@ class Resize(move.Move[Began]):
             self.beginning(later=True),
             *self.allocation.holding(former=self.version == 1),
             self.choice.choosing(),
-            self.choice.recording(
-                steps.RECORD, self.record, self.forget, dest=self.dest, later=True
-            ),
+            self.choice.recording(steps.RECORD, self.record, self.forget, dest=self.dest),
             self.ports.binding(steps.BIND),
             self.volumes.step(),
             self.arrival.claiming(),
@@ -312,9 +310,9 @@ class Resize(move.Move[Began]):
         row = instances.find(connection, self.instance_uuid)
         if row is not None and not row.deleted:
             move_records.forget_destination(connection, row.uuid, self.began.zone)
-        event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
-        self.events.end_refused(connection, event, self.dest.host)
         if self.going_back:
+            event = cross_cell.PREP_EVENT if self.crosses else PREP_EVENT
+            self.events.end_refused(connection, event, self.dest.host)
             migrations.update(connection, self.uuid, migrations.NOWHERE)
 
     # ---- the hosts ----

@@ -70,6 +70,7 @@ class Arrival:
             steps.CLAIM,
             self.claim,
             self._drop_claim,
+            later=True,
             calls=('drop_move_claim_at_destination', 'prep_resize'),
         )
 

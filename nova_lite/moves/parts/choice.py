@@ -97,13 +97,16 @@ class Choice:
         """Return the destination as an End. cell: see End"""
         return scopes.End(self.scope, lambda: (self.found.service_host, self.found.nodename), cell)
 
-    def choosing(self) -> saga.Step:
+    def choosing(self, **options: typing.Any) -> saga.Step:
         """Return the step that chooses a destination and claims its resources.
 
         If the saga claims them itself, the undo gives the source's allocation back to the server.
+
+        options: see saga.Step. With `later`, another owner chooses again after the destination was
+        recorded: its claim and its record replace the former ones
         """
         drop, harmless = self.allocation.drop_claim, self.allocation.claims
-        return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=harmless)
+        return places.SCHEDULER.step(steps.CHOOSE, self.choose, drop, harmless=harmless, **options)
 
     def recording(
         self,
@@ -119,17 +122,16 @@ class Choice:
 
         A program that deletes the mapping of a host or cell locks it and looks for records of moves
         in the cell. Either it finds the record of this step, or this step finds no mapping.
+        The journal records the end of the step in the transaction that holds the mapping.
 
         step: its id; record: writes the migration to the cell of the destination
         at: that cell; options: see saga.Step
         """
 
-        def record_and_hold() -> None:
-            record()
-            hold, api_db = host_mappings.hold, self.scope.world.api_db
-            api_db.write(hold, [dest.host], dest.cell.cell.id)
+        def hold_mapping(connection: sa.Connection) -> None:
+            host_mappings.hold(connection, [dest.host], dest.cell.cell.id)
 
-        return at.step(step, record_and_hold, forget, **options)
+        return at.step(step, record, forget, transaction=hold_mapping, **options)
 
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""

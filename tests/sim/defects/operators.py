@@ -40,8 +40,8 @@ DEFECTS = (
         (
             (
                 'moves/parts/choice.py',
-                'api_db.write(hold, [dest.host], dest.cell.cell.id)',
-                'del hold, api_db',
+                'host_mappings.hold(connection, [dest.host], dest.cell.cell.id)',
+                'del connection',
             ),
         ),
     ),

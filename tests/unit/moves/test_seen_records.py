@@ -1,11 +1,19 @@
-"""Records that a run of a saga knows without reading them."""
+"""Records that a run of a saga knows without reading them, and who takes the saga over."""
+
+import types
 
 import sqlalchemy as sa
 
 from nova_lite import exception
+from nova_lite.db import rows
+from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
+from nova_lite.db.cell import migrations
+from nova_lite.moves import live_migrate
 from nova_lite.moves import steps as move_steps
 from tests.unit.moves import moves_base
+
+DEST, OTHER = moves_base.DEST, moves_base.OTHER
 
 
 class SeenRecordsTest(moves_base.MoveTestCase):
@@ -56,3 +64,47 @@ class SeenRecordsTest(moves_base.MoveTestCase):
     def test_a_server_that_is_gone(self):
         self.cell.db.write(instances.mark_deleted, self.server)
         self.assertRaises(exception.InstanceNotFound, self.made.scope.latest)
+
+
+class UnrecordedChoiceTest(moves_base.MoveTestCase):
+    """The owner of a live migration has recorded DEST, and dies before the journal names it."""
+
+    def setUp(self):
+        super().setUp()
+        made = self.live_migration()
+        self.do(made, moves_base.through(made, move_steps.RECORD))
+        self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
+        record = types.SimpleNamespace(
+            kind=made.kind,
+            uuid=made.uuid,
+            instance_uuid=self.server,
+            epoch=2,
+            arguments=made.plain_arguments,
+            data={},
+            error=None,
+        )
+        self.next = live_migrate.LiveMigration(self.world, record, made.ctxt)
+
+    def held(self, uuid):
+        return list(self.cell.placement.allocations.get(uuid, ()))
+
+    def dest(self):
+        return self.cell.db.read(migrations.get, self.next.uuid).dest_compute
+
+    def test_who_takes_over_may_choose_another_host(self):
+        self.assertEqual(DEST, self.dest())
+        self.world.scheduler.select_destinations = lambda *args, **kwargs: [
+            [self.cell.selection(OTHER)]
+        ]
+        self.do(self.next, moves_base.through(self.next, move_steps.RECORD))
+        self.assertEqual(OTHER, self.dest())
+        self.assertEqual([self.cell.provider(OTHER)], self.held(self.server))
+        self.assertEqual([self.cell.provider(moves_base.SOURCE)], self.held(self.next.uuid))
+
+    def test_who_takes_over_undoes_it(self):
+        """The undo begins at the step whose record is missing, and knows no result."""
+        self.undo(self.next, moves_base.through(self.next, move_steps.RECORD))
+        self.assertEqual(('active', None, moves_base.SOURCE), self.cell.state(self.server))
+        self.assertEqual('error', self.status(self.next.uuid))
+        self.assertEqual([self.cell.provider(moves_base.SOURCE)], self.held(self.server))
+        self.assertEqual([], self.held(self.next.uuid))

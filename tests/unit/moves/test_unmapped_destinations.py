@@ -45,7 +45,7 @@ class UnmappedDestinationTest(moves_base.MoveTestCase):
         """The step refuses the destination. Return the error."""
         step = self.reach(made, name)
         self.unmap()
-        return step, self.assertRaises(exception.HostMappingNotFound, step.do)
+        return step, self.assertRaises(exception.HostMappingNotFound, self.do, made, [step])
 
     def test_live_migration_goes_to_another_host(self):
         made = self.live_migration()
@@ -85,7 +85,7 @@ class UnmappedDestinationTest(moves_base.MoveTestCase):
             saga = made()
             step = self.reach(saga, name)
             self.patch(host_mappings, 'hold', look)
-            step.do()
+            self.do(saga, [step])
             self.patch(host_mappings, 'hold', hold)
             self.assertEqual([saga.uuid], [row.uuid for row in found])
             self.cell.db.write(migrations.update, saga.uuid, {'status': 'error'})
@@ -94,7 +94,7 @@ class UnmappedDestinationTest(moves_base.MoveTestCase):
         made = self.resize()
         step = self.reach(made, steps.RECORD)
         self.cell.id += 1
-        self.assertRaises(exception.HostMappingNotFound, step.do)
+        self.assertRaises(exception.HostMappingNotFound, self.do, made, [step])
 
 
 class EveryMoveTest(moves_base.MoveTestCase):
@@ -106,8 +106,8 @@ class EveryMoveTest(moves_base.MoveTestCase):
             for kind in saga.kinds():
                 for plan in kinds.plans(kind, saga):
                     if steps.CHOOSE in [step.id for step in plan]:
-                        named = [step.do.__name__ for step in plan]
-                        self.assertEqual(1, named.count('record_and_hold'), (kind, named))
+                        named = [step.transaction.__name__ for step in plan if step.transaction]
+                        self.assertEqual(1, named.count('hold_mapping'), (kind, named))
 
     def chooses(self, saga):
         plans = [plan for kind in saga.kinds() for plan in kinds.plans(kind, saga)]
