@@ -72,6 +72,8 @@ class Engine:
         # {saga uuid: epoch} of sagas whose lease the debugger made this engine drop. Another engine
         # takes them over.
         self._lost: dict[str, int] = {}
+        # {saga uuid: record} of the sagas in the queue that have had no owner.
+        self._new: dict[str, journal_module.Record] = {}
         # {saga uuid: (time, lanes)} of the sagas to wake. The heap may have times that are no
         # longer valid.
         self._alarms: dict[str, tuple[float, Lanes]] = {}
@@ -128,14 +130,18 @@ class Engine:
             LOG.warning('Cannot start saga %s now: %s. The sweep will start it.', uuid, error)
             return
         if record is not None and record.epoch != self._lost.get(uuid):
-            self._enqueue(uuid, self._lanes(record.arguments, record.data))
+            self._enqueue(uuid, self._lanes(record.arguments, record.data), record)
 
     def _is_wanted(self, uuid: str) -> bool:
         return not (self.stopping or uuid in self._held or uuid in self._queue)
 
-    def _enqueue(self, uuid: str, lanes: Lanes) -> None:
+    def _enqueue(
+        self, uuid: str, lanes: Lanes, record: journal_module.Record | None = None
+    ) -> None:
         with self._lock:
             if self._is_wanted(uuid) and self._queue.put(uuid, lanes):
+                if record is not None and not record.epoch:
+                    self._new[uuid] = record
                 self._add_worker()
 
     def _add_worker(self) -> None:
@@ -319,9 +325,9 @@ class Engine:
 
     def _acquire(self, uuid: str) -> journal_module.Record | None:
         """Acquire a saga. Return its record, or None if it is not due or has another owner."""
-        record = None
+        record, new = None, self._new.pop(uuid, None)
         try:
-            record = self.journal.acquire(uuid, self.owner, self.lease_s)
+            record = self.journal.acquire(uuid, self.owner, self.lease_s, new=new)
         finally:
             with self._lock:
                 if record is not None:

@@ -100,8 +100,14 @@ class Journal(typing.Protocol):
     def joined(self, effect: Effect) -> 'Journal':
         """Return a journal whose writes make an effect first, in the same transaction."""
 
-    def acquire(self, uuid: str, owner: str, lease_s: float) -> Record | None:
-        """Acquire a due saga without an owner. Return its record, or None."""
+    def acquire(
+        self, uuid: str, owner: str, lease_s: float, *, new: Record | None = None
+    ) -> Record | None:
+        """Acquire a due saga without an owner. Return its record, or None.
+
+        new: the record as `find` has returned it before the saga had its first owner, whose data no
+            one has changed if it still has no owner
+        """
 
     def renew(self, held: dict[str, int], owner: str, lease_s: float) -> None:
         """Renew the leases of {uuid: epoch}."""

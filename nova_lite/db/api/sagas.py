@@ -85,8 +85,6 @@ def create(
         greater than the size in the mapping; None for a saga that changes no size
     """
     conflict = exception.Conflict(reason='another operation is moving the server')
-    if rows.find(connection, TABLE, active_for=instance_uuid) is not None:
-        raise conflict
     values = {name: each for name, each in ctxt.to_wire().items() if name != 'auth_token'}
     rows.insert_new(
         connection,
@@ -221,8 +219,10 @@ class Journal:
     def _change(self, *change: typing.Any, **options: typing.Any) -> None:
         self.database.write(_change, self._effect, *change, **options)
 
-    def acquire(self, uuid: str, owner: str, lease_s: float) -> journal.Record | None:
-        return self.database.write(_acquire, uuid, owner, lease_s)
+    def acquire(
+        self, uuid: str, owner: str, lease_s: float, *, new: journal.Record | None = None
+    ) -> journal.Record | None:
+        return self.database.write(_acquire, uuid, owner, lease_s, new)
 
     def renew(self, held: dict[str, int], owner: str, lease_s: float) -> None:
         self.database.write(_renew, held, owner, lease_s)
@@ -346,16 +346,16 @@ class Journal:
 
 
 def _acquire(
-    connection: sa.Connection, uuid: str, owner: str, lease_s: float
+    connection: sa.Connection, uuid: str, owner: str, lease_s: float, new: typing.Any
 ) -> journal.Record | None:
     # Until this transaction ends, its former owner cannot record anything.
-    before = rows.lock(connection, TABLE, uuid=uuid)
+    before = new or rows.lock(connection, TABLE, uuid=uuid)
     if before is None:
         return None
     epoch = before.epoch + 1
     now = {'newest': epoch, 'holder': owner, 'lease_s': lease_s}
     if not execute.change(connection, _ACQUIRE, {'of': uuid, 'before': before.epoch, **now}):
-        return None
+        return None if new is None else _acquire(connection, uuid, owner, lease_s, None)
     if before.owner not in (None, owner):
         note = journal.Note('taken over', before.step, f'from {before.owner}')
         add_event(connection, uuid, owner, epoch, note)

@@ -65,9 +65,9 @@ class Counting(sagas.Journal):
         super().__init__(database)
         self.acquired = collections.Counter()
 
-    def acquire(self, uuid, owner, lease_s):
+    def acquire(self, uuid, owner, lease_s, **options):
         self.acquired[uuid] += 1
-        return super().acquire(uuid, owner, lease_s)
+        return super().acquire(uuid, owner, lease_s, **options)
 
 
 def lanes(arguments, data):
