@@ -105,8 +105,10 @@ def _quota_first(req: request.Request, admit: Callable[..., None], row: rows.Row
         yield
     except exception.OverQuota:
         raise
-    except exception.NovaLiteError:
-        req.app.api_db.read(admit, server=row)
+    except exception.NovaLiteError as error:
+        # After a transient error the saga may be on record.
+        if not error.transient:
+            req.app.api_db.read(admit, server=row)
         raise
 
 
