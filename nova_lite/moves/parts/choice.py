@@ -136,8 +136,9 @@ class Choice:
     def choose(self) -> selection.Selection:
         """Return the Selection of a claimed destination: the scheduler's, then alternates."""
         scope, refused = self.scope, steps.REFUSED in self.scope.results
-        if self.allocation.claims and (scope.repeated or refused):
-            # A claim whose reply was lost may be on another host than the one that is chosen now.
+        if scope.repeated or (refused and self.allocation.claims):
+            # A claim whose reply or record was lost may be on another host than the one that is
+            # chosen now, and may be what fills the only one.
             self.allocation.drop_claim()
         if refused:
             return self._alternate()

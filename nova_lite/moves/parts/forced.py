@@ -113,7 +113,7 @@ class ForcedChoice(choice.Choice):
     def choose(self) -> selection_objects.Selection:
         """Return the Selection of a claimed destination: the scheduler's, or the forced one."""
         scope, host = self.scope, self._wanted.host
-        if scope.repeated and self.allocation.claims:
+        if scope.repeated:
             self.allocation.drop_claim()
         if self._forced and host:
             return self._force.claim(host, self._wanted.node)

@@ -101,6 +101,19 @@ class UnrecordedChoiceTest(moves_base.MoveTestCase):
         self.assertEqual([self.cell.provider(OTHER)], self.held(self.server))
         self.assertEqual([self.cell.provider(moves_base.SOURCE)], self.held(self.next.uuid))
 
+    def test_who_takes_over_does_not_find_its_own_claim_in_the_way(self):
+        held = []
+
+        def choose(*_args, **_kwargs):
+            held.append(self.held(self.server))
+            return [[self.cell.selection(DEST)]]
+
+        self.world.scheduler.select_destinations = choose
+        self.do(self.next, moves_base.through(self.next, move_steps.RECORD), times=2)
+        self.assertEqual([[self.cell.provider(moves_base.SOURCE)]] * 2, held)
+        self.assertEqual([self.cell.provider(DEST)], self.held(self.server))
+        self.assertEqual([self.cell.provider(moves_base.SOURCE)], self.held(self.next.uuid))
+
     def test_who_takes_over_undoes_it(self):
         """The undo begins at the step whose record is missing, and knows no result."""
         self.undo(self.next, moves_base.through(self.next, move_steps.RECORD))
