@@ -30,7 +30,8 @@ def of(connection: sa.Connection) -> dict[typing.Any, typing.Any]:
 def carried(connection: sa.Connection) -> dict[typing.Any, typing.Any]:
     """Return {key: row} of rows that also stay as they are after the transaction.
 
-    Of these rows no transaction changes the columns that their readers use.
+    Of these rows no transaction changes the columns that their readers use. Nor does one delete
+    them while the saga runs: `manage.archive` keeps servers with unfinished sagas.
     """
     return {key: row for key, row in of(connection).items() if isinstance(key, tuple)}
 

@@ -21,6 +21,7 @@ from nova_lite.db.cell import epochs
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import moves
 from nova_lite.moves import server_cell
+from nova_lite.moves import steps
 from nova_lite.moves import world as worlds
 from nova_lite.rpc.methods import compute as compute_rpc
 from nova_lite.saga import cleaning
@@ -140,7 +141,14 @@ class Scope:
 
     def side(self, cell: cells.Cell) -> server_cell.ServerCell:
         """Return the ServerCell of a cell with a record of the server."""
-        return server_cell.ServerCell(self.world, self.ctxt, self.instance_uuid, cell, self._seen)
+        return server_cell.ServerCell(
+            self.world,
+            self.ctxt,
+            self.instance_uuid,
+            cell,
+            self._seen,
+            grouped=bool(self.results.get(steps.GROUP)),
+        )
 
     @property
     def compute(self) -> compute_rpc.ComputeAPI:

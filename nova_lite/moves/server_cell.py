@@ -54,6 +54,7 @@ class ServerCell:
 
     ctxt: context of the saga; uuid: uuid of the server
     seen: {uuid of a cell: what this run of the saga knows of its records}, which it fills
+    grouped: whether its transactions may lock the other members of the server's group
     """
 
     def __init__(
@@ -63,9 +64,11 @@ class ServerCell:
         uuid: str,
         cell: cells.Cell,
         seen: dict[str, Seen],
+        *,
+        grouped: bool,
     ) -> None:
         self._world, self._ctxt, self._uuid = world, ctxt, uuid
-        self.cell, self._seen = cell, seen
+        self.cell, self._seen, self._grouped = cell, seen, grouped
 
     @property
     def compute(self) -> compute_rpc.ComputeAPI:
@@ -95,7 +98,12 @@ class ServerCell:
     ) -> tuple[T, Seen]:
         """Return the result of a function, and what is known of the records after it."""
         known.of(connection).update(seen.rows)
-        fence.check_with_server(connection, self._ctxt, self._uuid)
+        if self._grouped:
+            # All who lock the members of a group lock them in the same order. A server that was
+            # locked before the others would break it.
+            fence.check(connection, self._ctxt)
+        else:
+            fence.check_with_server(connection, self._ctxt, self._uuid)
         result = function(connection, *args, **kwargs)
         left = instances.kept(connection, [self._uuid]).get(self._uuid)
         return result, Seen(left, known.carried(connection))

@@ -56,6 +56,13 @@ class SeenRecordsTest(moves_base.MoveTestCase):
         self.assertEqual(0, self.made.scope.latest().progress)
         self.assertEqual(1, len(self.statements(self.made.scope.latest)))
 
+    def test_a_transaction_that_may_lock_a_group_has_not_locked_its_server(self):
+        """Or members that wait for each other's group would hold each other's server."""
+        self.do(self.made, moves_base.through(self.made, self.made.first))
+        self.assertTrue(self.here.write(instances.kept, [self.server]))
+        self.made.results[move_steps.GROUP] = 'group'
+        self.assertEqual({}, self.made.scope.here.write(instances.kept, [self.server]))
+
     def test_the_action_of_the_request_is_read_once(self):
         self.do(self.made, moves_base.through(self.made, self.made.first))
         read = self.statements(lambda: self.here.write(self.made.events.start_first, 'event'))
