@@ -109,17 +109,19 @@ def list_(cloud: client.Client, args: argparse.Namespace, measured: results.Meas
 def show(cloud: client.Client, args: argparse.Namespace, measured: results.Measured) -> None:
     """Show one server, `concurrency` requests at a time, as polling clients do."""
     uuid = cloud.call('POST', '/servers', _body(cloud, args))['server']['id']
-    for _server in cloud.settle({uuid: 'ACTIVE'}, args.poll):
-        pass
 
     def ask() -> None:
         cloud.call('GET', f'/servers/{uuid}')
 
-    with progress_display.Count('shown', args.count) as count:
-        measured.begin()
-        _repeat(args, measured, ask, what='GET /servers/ID', count=count)
-        measured.end(args.count)
-    cloud.call('DELETE', f'/servers/{uuid}')
+    try:
+        for _server in cloud.settle({uuid: 'ACTIVE'}, args.poll):
+            pass
+        with progress_display.Count('shown', args.count) as count:
+            measured.begin()
+            _repeat(args, measured, ask, what='GET /servers/ID', count=count)
+            measured.end(args.count)
+    finally:
+        cloud.call('DELETE', f'/servers/{uuid}')
 
 
 def _repeat(

@@ -104,3 +104,33 @@ class PagesTest(testtools.TestCase):
         cloud.leaving.clear()
         found = cloud.settle(dict.fromkeys(cloud.servers, 'ACTIVE'), 0.001)
         self.assertEqual(cloud.servers, [uuid for uuid, _now in found])
+
+
+class Interrupted(Cloud):
+    """A cloud at one of whose looks Ctrl-C comes. number: of the request, from 1"""
+
+    def __init__(self, number):
+        super().__init__()
+        self.requests, self._number = 0, number
+
+    def call(self, method, path, body=None):
+        self.requests += 1
+        if self.requests == self._number and method == 'GET':
+            raise KeyboardInterrupt()
+        return super().call(method, path, body)
+
+
+class InterruptedTest(testtools.TestCase):
+    def test_servers_are_deleted(self):
+        """Ctrl-C at any look of a scenario leaves no server."""
+        args = types.SimpleNamespace(**{**vars(ARGS), 'concurrency': 1})
+        for name, scenario in scenarios.SCENARIOS.items():
+            whole = Interrupted(0)
+            scenario(whole, args, results.Measured(name, '/nowhere', ()))
+            for number in range(1, whole.requests + 1):
+                cloud = Interrupted(number)
+                try:
+                    scenario(cloud, args, results.Measured(name, '/nowhere', ()))
+                except KeyboardInterrupt:
+                    left = {each['id'] for each in cloud.servers} - set(cloud.leaving)
+                    self.assertEqual(set(), left, (name, number))
