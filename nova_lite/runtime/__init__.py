@@ -312,13 +312,20 @@ def spawn(
     return thread
 
 
-def executor(max_workers: int) -> concurrent.futures.ThreadPoolExecutor:
+class Pool(concurrent.futures.ThreadPoolExecutor):
+    """A pool of threads. A `with` block that an error ends, such as Ctrl-C, begins no more work."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
+        self.shutdown(cancel_futures=kind is not None)
+
+
+def executor(max_workers: int) -> Pool:
     """Return a pool of at most `max_workers` threads, with submit, map and shutdown.
 
     Idle threads sleep until there is work. Those of futurist's pools wake every second, and
     take up to a second to end.
     """
-    return concurrent.futures.ThreadPoolExecutor(max_workers=max_workers)
+    return Pool(max_workers=max_workers)
 
 
 def periodics(

@@ -166,3 +166,22 @@ class PeriodicsTestCase(testtools.TestCase):
         go_on.set()
         self.assertEqual([1], most[:1])
         self.assertEqual({1}, set(most))
+
+
+class PoolTest(testtools.TestCase):
+    def test_an_error_ends_the_work_that_has_not_begun(self):
+        began, cancelled, done = runtime.Event(), runtime.Event(), []
+
+        def first():
+            began.set()
+            cancelled.wait(10)
+
+        def interrupt():
+            with runtime.executor(1) as pool:
+                pool.submit(first)
+                pool.submit(done.append, 'second').add_done_callback(lambda _job: cancelled.set())
+                began.wait()
+                raise KeyboardInterrupt
+
+        self.assertRaises(KeyboardInterrupt, interrupt)
+        self.assertEqual([], done)
