@@ -22,7 +22,7 @@ flavors:
 images: [{name: only}]
 servers:
   - {name: guest, count: 4, flavor: big, image: only, host: full}
-  - {name: off, count: 2, flavor: wide, image: only, host: full, status: SHUTOFF}
+  - {name: halted, count: 2, flavor: wide, image: only, host: full, status: SHUTOFF}
 """
 UNLIMITED = {'compute': dict.fromkeys(('instances', 'cores', 'ram'), -1)}
 ALIAS = {'name': 'gpu', 'vendor_id': '10de', 'product_id': '2330'}
