@@ -80,13 +80,18 @@ def delete(cloud: client.Client, args: argparse.Namespace, measured: results.Mea
         cloud.call('DELETE', f'/servers/{uuid}')
         measured.add('DELETE', runtime.monotonic() - start)
 
-    with cloud.without_quotas(), runtime.executor(args.concurrency) as pool:
+    with cloud.without_quotas():
         try:
-            list(pool.map(create, range(args.count)))
+            # The end of this pool waits for creations that are still in progress after Ctrl-C.
+            with runtime.executor(args.concurrency) as pool:
+                list(pool.map(create, range(args.count)))
             for _server in _settled(cloud, args, measured, servers=servers):
                 pass
         finally:
-            with progress_display.Count('deleted', len(servers)) as count:
+            with (
+                progress_display.Count('deleted', len(servers)) as count,
+                runtime.executor(args.concurrency) as pool,
+            ):
                 measured.begin()
                 list(pool.map(ask, servers))
                 for _gone in cloud.gone(servers, args.poll):

@@ -6,6 +6,7 @@ import types
 import testtools
 
 from nova_lite import exception
+from nova_lite import runtime
 from nova_lite.lab.bench import client
 from nova_lite.lab.bench import results
 from nova_lite.lab.bench import scenarios
@@ -24,6 +25,10 @@ class Cloud(client.Client):
 
     def without_quotas(self):
         return contextlib.nullcontext()
+
+    def left(self):
+        """The ids of the servers that no request has deleted."""
+        return {each['id'] for each in self.servers} - set(self.leaving)
 
     def call(self, method, path, body=None):
         if method == 'POST':
@@ -107,7 +112,7 @@ class PagesTest(testtools.TestCase):
 
 
 class Interrupted(Cloud):
-    """A cloud at one of whose looks Ctrl-C comes. number: of the request, from 1"""
+    """A cloud at one of whose looks or creations Ctrl-C comes. number: of the request, from 1"""
 
     def __init__(self, number):
         super().__init__()
@@ -115,14 +120,32 @@ class Interrupted(Cloud):
 
     def call(self, method, path, body=None):
         self.requests += 1
-        if self.requests == self._number and method == 'GET':
+        if self.requests == self._number and method != 'DELETE':
             raise KeyboardInterrupt()
+        return super().call(method, path, body)
+
+
+class SlowlyCreating(Cloud):
+    """A cloud that creates its second server some time after Ctrl-C has ended the first request."""
+
+    def __init__(self):
+        super().__init__()
+        self._first, self._second = runtime.Event(), runtime.Event()
+
+    def call(self, method, path, body=None):
+        if method == 'POST':
+            if not self._second.is_set() and not self._first.is_set():
+                self._first.set()
+                self._second.wait(10)
+                raise KeyboardInterrupt()
+            self._second.set()
+            runtime.Event().wait(0.2)
         return super().call(method, path, body)
 
 
 class InterruptedTest(testtools.TestCase):
     def test_servers_are_deleted(self):
-        """Ctrl-C at any look of a scenario leaves no server."""
+        """Ctrl-C at any look or creation of a scenario leaves no server."""
         args = types.SimpleNamespace(**{**vars(ARGS), 'concurrency': 1})
         for name, scenario in scenarios.SCENARIOS.items():
             whole = Interrupted(0)
@@ -132,5 +155,12 @@ class InterruptedTest(testtools.TestCase):
                 try:
                     scenario(cloud, args, results.Measured(name, '/nowhere', ()))
                 except KeyboardInterrupt:
-                    left = {each['id'] for each in cloud.servers} - set(cloud.leaving)
-                    self.assertEqual(set(), left, (name, number))
+                    self.assertEqual(set(), cloud.left(), (name, number))
+
+    def test_a_server_that_is_still_being_created(self):
+        for name in ('boot', 'delete'):
+            cloud = SlowlyCreating()
+            measured = results.Measured(name, '/nowhere', ())
+            self.assertRaises(KeyboardInterrupt, scenarios.SCENARIOS[name], cloud, ARGS, measured)
+            self.assertNotEqual([], cloud.leaving, name)
+            self.assertEqual(set(), cloud.left(), name)
