@@ -77,13 +77,11 @@ def create(connection: sa.Connection, entries: Sequence[Entry]) -> dict[str, Cre
     for uuid in attempts.overtaken(connection, epochs):
         instances.purge(connection, uuid)
     ids = building.ids(connection, uuids)
+    devices_of = {each.request.instance_uuid: each.request.block_devices for each in entries}
     return {
-        each.request.instance_uuid: (
-            building.created(records[each.request.instance_uuid], ids[each.request.instance_uuid]),
-            each.request.block_devices,
-        )
-        for each in entries
-        if each.request.instance_uuid in ids
+        uuid: (building.created(record, ids[uuid]), devices_of[uuid])
+        for uuid, record in records.items()
+        if uuid in ids
     }
 
 

@@ -7,7 +7,6 @@ Source: reference/nova/moves 2.2.
 from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
-import functools
 
 from nova_lite import exception
 from nova_lite.api import operation
@@ -70,9 +69,7 @@ def resize(req: request.Request, server: server_access.Server) -> None:
     # The quota is decided when the saga is recorded.
     rules_of_owner = quota.rules(req, row.project_id)
     size = rules_of_owner.size_of(create_flavor.as_dict(flavor), row.image_properties or {})
-    with _quota_first(
-        req, functools.partial(quota.admit_growth, by=rules_of_owner, size=size), row
-    ):
+    with _quota_first(lambda: req.app.api_db.read(quota.admit_growth, rules_of_owner, row, size)):
         wanted = create_flavor.with_devices(req, flavor, row.flavor)
         boots_from_volume = bool(spec.get('is_bfv'))
         image = spec.get('image') or None
@@ -96,11 +93,8 @@ def resize(req: request.Request, server: server_access.Server) -> None:
 
 
 @contextlib.contextmanager
-def _quota_first(req: request.Request, admit: Callable[..., None], row: rows.Row) -> Iterator[None]:
-    """Raise OverQuota in place of a refusal that nova checks later.
-
-    admit: as quota.admit_growth, without the server
-    """
+def _quota_first(admit: Callable[[], object]) -> Iterator[None]:
+    """Raise the OverQuota of `admit` in place of a refusal that nova checks later."""
     try:
         yield
     except exception.OverQuota:
@@ -108,7 +102,7 @@ def _quota_first(req: request.Request, admit: Callable[..., None], row: rows.Row
     except exception.NovaLiteError as error:
         # After a transient error the saga may be on record.
         if not error.transient:
-            req.app.api_db.read(admit, server=row)
+            admit()
         raise
 
 

@@ -11,19 +11,13 @@ from nova_lite.db.api import models
 from nova_lite.objects import request_spec
 
 TABLE = models.RequestSpec.__table__
-# The stored fields of a mapping's server, NULL without a spec.
-OF_MAPPING = (
+# The stored fields of the server of a mapping, and of a build request; NULL without a spec.
+OF_MAPPING, OF_BUILD_REQUEST = (
     sa.select(TABLE.c.spec)
-    .where(TABLE.c.instance_uuid == models.InstanceMapping.__table__.c.instance_uuid)
+    .where(TABLE.c.instance_uuid == other.__table__.c.instance_uuid)
     .scalar_subquery()
     .label('spec')
-)
-# The same of a build request's server.
-OF_BUILD_REQUEST = (
-    sa.select(TABLE.c.spec)
-    .where(TABLE.c.instance_uuid == models.BuildRequest.__table__.c.instance_uuid)
-    .scalar_subquery()
-    .label('spec')
+    for other in (models.InstanceMapping, models.BuildRequest)
 )
 
 

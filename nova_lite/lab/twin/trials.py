@@ -47,8 +47,6 @@ from nova_lite.virt.sim import facts
 PROJECT = USER = 'twin'
 # Stages after those of the scheduler: the hosts' checks of a live migration, and a host's claim.
 CHECKS, CLAIM = 'checks of the hosts', 'claim of the host'
-
-
 # An allocation ratio with which nothing exceeds a capacity.
 WIDE = 1e6
 
