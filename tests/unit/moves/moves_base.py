@@ -207,19 +207,18 @@ class MoveTestCase(testtools.TestCase):
         arguments |= {'flavor': SMALL, 'ignore_hosts': [SOURCE]}
         return self.make(resize.Resize, transitions.RESIZE, 'resize', **arguments)
 
-    def resize_again(self, made):
-        """The same saga as who takes it over makes it, from what the journal has."""
+    def again(self, made, data):
+        """The same saga as who takes it over makes it. data: what the journal has"""
         record = types.SimpleNamespace(
             kind=made.kind,
             uuid=made.uuid,
             instance_uuid=self.server,
             epoch=2,
             arguments=made.plain_arguments,
-            data=made.data,
+            data=data,
             error=None,
         )
-        ctxt = context.RequestContext(user_id='user', project_id='project', overwrite=False)
-        return resize.Resize(self.world, record, ctxt)
+        return type(made)(self.world, record, made.ctxt)
 
     def live_migration(self):
         made = self.make(

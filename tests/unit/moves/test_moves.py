@@ -49,7 +49,7 @@ class MovesTest(moves_base.MoveTestCase):
         began = [(name, host, None) for name in names]
         self.assertEqual(began, self.open_events())
         self.cell.conf.set_override('host', 'another')
-        second = self.resize_again(first)
+        second = self.again(first, first.data)
         second.ctxt.request_id = first.ctxt.request_id
         for name in names:
             second.scope.write(second.events.start, name)
@@ -63,7 +63,7 @@ class MovesTest(moves_base.MoveTestCase):
         first, second = (self.cell.selection(host).as_dict() for host in (DEST, OTHER))
         made.data.update(refused=[{'host': 'h', 'error': 'no'}], alternates=[first, second])
         made.choice.choose()
-        successor = self.resize_again(made)
+        successor = self.again(made, made.data)
         successor.data['alternates'] = [second]
         self.assertEqual(OTHER, successor.choice.choose().service_host)
         self.assertEqual(

@@ -1,7 +1,5 @@
 """Records that a run of a saga knows without reading them, and who takes the saga over."""
 
-import types
-
 import sqlalchemy as sa
 
 from nova_lite import exception
@@ -9,7 +7,6 @@ from nova_lite.db import rows
 from nova_lite.db.api import sagas
 from nova_lite.db.cell import instances
 from nova_lite.db.cell import migrations
-from nova_lite.moves import live_migrate
 from nova_lite.moves import steps as move_steps
 from tests.unit.moves import moves_base
 
@@ -39,7 +36,7 @@ class SeenRecordsTest(moves_base.MoveTestCase):
         self.do(self.made, moves_base.through(self.made, move_steps.RECORD))
         self.assertEqual([], self.statements(self.made.scope.latest))
         self.assertEqual(self.cell.row(self.server).new_flavor, self.made.scope.latest().new_flavor)
-        another = self.resize_again(self.made)
+        another = self.again(self.made, self.made.data)
         self.assertEqual(1, len(self.statements(another.scope.latest)))
 
     def test_a_transaction_that_fails_is_not_what_it_has_left(self):
@@ -81,16 +78,7 @@ class UnrecordedChoiceTest(moves_base.MoveTestCase):
         made = self.live_migration()
         self.do(made, moves_base.through(made, move_steps.RECORD))
         self.api_db.write(rows.change, sagas.TABLE, {'epoch': 2}, uuid=made.uuid)
-        record = types.SimpleNamespace(
-            kind=made.kind,
-            uuid=made.uuid,
-            instance_uuid=self.server,
-            epoch=2,
-            arguments=made.plain_arguments,
-            data={},
-            error=None,
-        )
-        self.next = live_migrate.LiveMigration(self.world, record, made.ctxt)
+        self.next = self.again(made, {})
 
     def held(self, uuid):
         return list(self.cell.placement.allocations.get(uuid, ()))

@@ -1,4 +1,4 @@
-"""The super-conductor while a cell is away, and after its queue was lost."""
+"""The super-conductor without the connection to a cell, and after its queue was lost."""
 
 import fixtures
 
